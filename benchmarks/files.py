@@ -104,10 +104,10 @@ def our_source(path):
     return lambda: sum(len(batch) for batch in open_source(path).batches())
 
 
-def our_fit(path, model=None, validate=True):
+def our_fit(path, model="NaiveBayes", validate=True):
     import suffice.api
 
-    made = getattr(suffice, model)() if model else None
+    made = getattr(suffice, model)()
     return lambda: suffice.fit(path, target="label", model=made, validate=validate).report_.n_rows
 
 
@@ -157,7 +157,9 @@ def jobs(path: str) -> dict[str, object]:
         "suffice.fit, NaiveBayes, with scores": lambda: our_fit(path),
         "suffice.fit, GaussianDiscriminant": lambda: our_fit(path, "GaussianDiscriminant", validate=False),
         "suffice.fit, GaussianDiscriminant, with scores": lambda: our_fit(path, "GaussianDiscriminant"),
-        "suffice fit (the command)": lambda: our_command("fit", path, "--target", "label", "-o", model),
+        "suffice fit (the command)": lambda: our_command(
+            "fit", path, "--target", "label", "--model", "naive-bayes", "-o", model
+        ),
         "suffice reads it and writes a table like the predictions": lambda: read_and_write(path),
         "suffice predict (the command)": lambda: our_command("predict", model, path, "-o", out),
         "pandas + scikit-learn, fit": lambda: peer(path),

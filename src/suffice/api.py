@@ -22,6 +22,7 @@ from suffice.sources.files import Source, open_source
 if TYPE_CHECKING:
     from suffice.averaged_dependence import AveragedDependence
     from suffice.discriminant_analysis import GaussianDiscriminant
+    from suffice.ensemble import GenerativeEnsemble
     from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 
 __all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge", "model_named"]
@@ -33,10 +34,10 @@ E = TypeVar("E", bound=GenerativeClassifier)
 
 MAIL_LABEL = "label"  # the column of the classes of mails
 MODELS = {
+    "ensemble": "GenerativeEnsemble",
     "naive-bayes": "NaiveBayes",
     "discriminant": "GaussianDiscriminant",
     "averaged-dependence": "AveragedDependence",
-    "ensemble": "GenerativeEnsemble",
     "text": "TextNaiveBayes",
 }
 """Short names of the library's own classifiers, for the shell."""
@@ -48,7 +49,9 @@ MODELS = {
 @overload
 def fit(data: Any, target: str, *, model: E | type[E], **options: Any) -> E: ...
 @overload
-def fit(data: Any, target: str, *, model: Literal["naive-bayes"] | None = None, **options: Any) -> NaiveBayes: ...
+def fit(data: Any, target: str, *, model: Literal["ensemble"] | None = None, **options: Any) -> GenerativeEnsemble: ...
+@overload
+def fit(data: Any, target: str, *, model: Literal["naive-bayes"], **options: Any) -> NaiveBayes: ...
 @overload
 def fit(data: Any, target: str, *, model: Literal["discriminant"], **options: Any) -> GaussianDiscriminant: ...
 @overload
@@ -84,10 +87,10 @@ def fit(
     target : str, optional
         The column of class labels. By default it is ``"label"`` for mails, and that of the last source for a fitted
         ``model``.
-    model : estimator, class or name, default="naive-bayes", and "text" for mails
+    model : estimator, class or name, default="ensemble", and "text" for mails
         The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
-        "naive-bayes", "discriminant", "averaged-dependence" and "text". "text" is `TextNaiveBayes.tuned()`, whose
-        settings the documents choose; the others have the parameters of their classes.
+        "ensemble", "naive-bayes", "discriminant", "averaged-dependence" and "text". "text" is `TextNaiveBayes.tuned()`,
+        whose settings the documents choose; the others have the parameters of their classes.
     weights : str, optional
         The column of row weights.
     columns, ignore : sequence of str, optional
@@ -121,7 +124,7 @@ def fit(
         target = estimator.fitted_.target
     source = _opened(data, target, weights, columns, ignore, reading)
     if estimator is None:
-        estimator = _estimator("text" if source.documents else "naive-bayes")
+        estimator = _estimator("text" if source.documents else "ensemble")
     if target is None and source.documents and MAIL_LABEL in source.names:
         target = MAIL_LABEL
     if target is None:

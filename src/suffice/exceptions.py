@@ -92,6 +92,20 @@ class Estimator(Argument):
         return self.name
 
 
+@dataclass(frozen=True)
+class Choices(Argument):
+    """Arguments that repeat what the rows of a first model have chosen; ``value`` has their names.
+
+    >>> str(Choices("like", ("cuts", "parents")))
+    'cuts=first.cuts_, parents=first.parents_'
+    """
+
+    value: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}=first.{name}_" for name in self.value)
+
+
 Sentence = tuple[str | Argument, ...]
 RowNumbers = Sequence[int] | NDArray[np.int64] | NDArray[np.intp]
 Spelling = Callable[[Argument], str]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner
 from sklearn.datasets import load_iris
 
-from suffice import NaiveBayes, TextNaiveBayes
+from suffice import GenerativeEnsemble, NaiveBayes, TextNaiveBayes
 from suffice.cli.group import suffice
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -71,6 +71,8 @@ def make(folder: Path):
     fitted(train).save(folder / "flowers.suffice")
     fitted(monday).save(folder / "monday.suffice")
     fitted(tuesday).save(folder / "tuesday.suffice")
+    columns = [name for name in train if name != "species"]
+    GenerativeEnsemble().fit(pa.table(train).select(columns), train["species"]).save(folder / "ensemble.suffice")
     kinds, bodies = zip(*MESSAGES, strict=True)
     TextNaiveBayes().fit(list(bodies), list(kinds)).save(folder / "spam.suffice")
 

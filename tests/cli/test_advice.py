@@ -19,7 +19,7 @@ def discriminant(folder):
 def test_merge_names_the_files(folder, discriminant):
     said = refused("merge", "monday.suffice", "tuesday.suffice", discriminant, "-o", "m.suffice")
     assert "Only models of one kind can be merged: monday.suffice is a NaiveBayes, lda.suffice is a Gaussian" in said
-    ran("fit", "train.csv", "-t", "species", "--ignore", "visits", "-o", "less.suffice", "-q")
+    ran("fit", "train.csv", "-t", "species", "--model", "naive-bayes", "--ignore", "visits", "-o", "less.suffice")
     said = refused("merge", "monday.suffice", "tuesday.suffice", "less.suffice", "-o", "m.suffice")
     assert "monday.suffice and less.suffice: Cannot merge: the models have different columns (5 and 4)." in said
 

@@ -17,8 +17,8 @@ def test_the_command_fits_updates_and_merges(tmp_path, monkeypatch):
     kind = ("--target", "label", "--model", "averaged-dependence", "--n-bins", "4", "--quiet", "-o")
     ran("fit", "a.csv", *kind, "a.suffice")
     ran("fit", "b.csv", *kind, "b.suffice")
-    assert "--cuts-of MODEL" in refused("merge", "a.suffice", "b.suffice", "-o", "m.suffice")
-    ran("fit", "b.csv", *kind, "b.suffice", "--cuts-of", "a.suffice")
+    assert "--like a.suffice." in refused("merge", "a.suffice", "b.suffice", "-o", "m.suffice")
+    ran("fit", "b.csv", *kind, "b.suffice", "--like", "a.suffice")
     ran("merge", "a.suffice", "b.suffice", "-o", "m.suffice")
     ran("fit", "b.csv", "--update", "a.suffice", "-o", "u.suffice", "--quiet")
     ran("remove", "u.suffice", "b.csv", "-o", "r.suffice")
@@ -37,7 +37,7 @@ def test_settings_of_other_models_are_refused(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text(rows)
     fit = ("fit", "a.csv", "-t", "label", "--model", "averaged-dependence")
     assert "has no --estimation" in run(*fit, "--estimation", "mle").stderr
-    assert "needs --model averaged-dependence" in run("fit", "a.csv", "-t", "label", "--n-bins", "4").stderr
-    ran("fit", "a.csv", "-t", "label", "-o", "nb.suffice", "--quiet")
-    assert "only a model of --model averaged-dependence has cuts" in run(*fit, "--cuts-of", "nb.suffice").stderr
-    assert "no file" in run(*fit, "--cuts-of", "none.suffice").stderr
+    assert "needs --model averaged-dependence" in run("fit", "a.csv", "-t", "label", "--max-levels", "4").stderr
+    ran("fit", "a.csv", "-t", "label", "--model", "naive-bayes", "-o", "nb.suffice", "--quiet")
+    assert "Give --model naive-bayes." in run(*fit, "--like", "nb.suffice").stderr
+    assert "no file" in run(*fit, "--like", "none.suffice").stderr

@@ -50,7 +50,18 @@ def test_refused(case, tmp_path):
     model = tmp_path / "model.suffice"
     data = data_of(case.make(tmp_path / "data"))
     usage = str(case) in USAGE  # the command refuses it without reading data
-    said = refused("fit", *data, "-t", case.target, "-o", model, *words_of(case.options), code=2 if usage else 1)
+    said = refused(
+        "fit",
+        *data,
+        "-t",
+        case,
+        "--model",
+        "naive-bayes".target,
+        "-o",
+        model,
+        *words_of(case.options),
+        code=2 if usage else 1,
+    )
     for word in case.words if not usage else case.words[:1]:
         assert as_options(word) in said
     assert not python_syntax(said)
@@ -63,7 +74,7 @@ def test_skipped(case, tmp_path):
     model = tmp_path / "model.suffice"
     data = data_of(case.make(tmp_path / "data"))
     asked = {**case.options, "bad_rows": "skip"}
-    result = run("fit", *data, "-t", case.target, "-o", model, *words_of(asked))
+    result = run("fit", *data, "-t", case, "--model", "naive-bayes".target, "-o", model, *words_of(asked))
     assert result.exit_code == 0, result.stderr
     assert f"{case.skipped:,} bad row" in result.stderr
     assert suffice.load(model).class_count_.sum() == case.left

@@ -36,7 +36,9 @@ def read_csv(text):
 
 
 def test_fit(folder):
-    found = json.loads(ran("fit", "train.csv", "--target", "species", "-o", "m.suffice", "--json"))
+    found = json.loads(
+        ran("fit", "train.csv", "--target", "species", "--model", "naive-bayes", "-o", "m.suffice", "--json")
+    )
     assert set(found) == {
         *(
             "model",
@@ -44,6 +46,7 @@ def test_fit(folder):
             "rows",
             "classes",
             "columns",
+            "members",
             "target",
             "data",
             "scores",
@@ -85,7 +88,7 @@ def test_fit(folder):
 
 
 def test_fit_shows_tables(folder):
-    printed = ran("fit", "train.csv", "-t", "species")
+    printed = ran("fit", "train.csv", "-t", "species", "--model", "naive-bayes")
     assert "no; give a file name with -o" in printed
     assert "\x1b" not in printed
     assert not [line for line in printed.splitlines() if line != line.rstrip()]
@@ -143,7 +146,7 @@ def test_update_goes_on(folder):
 def test_weights(folder):
     whole = flowers() | {"w": np.arange(150) % 3}
     write_csv("w.csv", whole)
-    ran("fit", "w.csv", "-t", "species", "--weights", "w", "-o", "m")
+    ran("fit", "w.csv", "-t", "species", "--weights", "w", "--model", "naive-bayes", "-o", "m")
     expected = NaiveBayes().fit(table(), species(), sample_weight=whole["w"])
     model = suffice.load("m")
     assert list(model.feature_names_in_) == FEATURES
@@ -329,7 +332,7 @@ def test_inspect(folder):
     found = json.loads(ran("inspect", "flowers.suffice", "--column", "petal width", "--json"))
     assert set(found) == {
         *("file", "bytes", "model", "settings", "rows", "classes", "columns", "entropy_bits", "telling_columns"),
-        *("telling_words", "parameters"),
+        *("telling_words", "parameters", "members", "bins"),
     }
     model = suffice.load("flowers.suffice")
     told = model.parameters("petal width")
@@ -417,13 +420,15 @@ def test_sample(folder):
 
 def test_merge_and_remove(folder):
     found = json.loads(ran("merge", "monday.suffice", "tuesday.suffice", "-o", "both.suffice", "--json"))
-    assert set(found) == {"models", "model", "settings", "rows", "classes", "columns", "output", "bytes"}
+    assert set(found) == {
+        *("models", "model", "settings", "rows", "classes", "columns", "members", "output", "bytes"),
+    }
     assert found["rows"] == 100
     whole, both = suffice.load("flowers.suffice"), suffice.load("both.suffice")
     np.testing.assert_allclose(both.predict_proba(table()), whole.predict_proba(table()), rtol=0, atol=1e-12)
     found = json.loads(ran("remove", "both.suffice", "tuesday.csv", "-t", "species", "-o", "left.suffice", "--json"))
     assert set(found) == {
-        *("data", "rows_before", "model", "settings", "rows", "classes", "columns", "output", "bytes")
+        *("data", "rows_before", "model", "settings", "rows", "classes", "columns", "members", "output", "bytes")
     }
     assert (found["rows_before"], found["rows"]) == (100, 60)
     left, monday = suffice.load("left.suffice"), suffice.load("monday.suffice")
@@ -449,13 +454,25 @@ def test_reading_options(folder):
         for i in range(50)
     )
     (folder / "plain.txt").write_bytes(text.replace("setosa", "sétosa").encode("latin-1"))
-    options = ("--no-header", "--names", ",".join(rows), "--delimiter", ";", "--encoding", "latin-1", "--null", "?")
+    model = ("--model", "naive-bayes")
+    options = (
+        *model,
+        "--no-header",
+        "--names",
+        ",".join(rows),
+        "--delimiter",
+        ";",
+        "--encoding",
+        "latin-1",
+        "--null",
+        "?",
+    )
     found = json.loads(ran("fit", "plain.txt", "--format", "csv", "-t", "species", *options, "--json"))
     assert found["rows"] == 50
     assert "sétosa" in {each["label"] for each in found["classes"]}
     types = {each["name"]: each["type"] for each in found["columns"]}
     assert types["sepal width"] == "number"
-    found = json.loads(ran("fit", "train.csv", "-t", "species", "--type", "visits=text", "--json"))
+    found = json.loads(ran("fit", "train.csv", "-t", "species", *model, "--type", "visits=text", "--json"))
     assert next(each for each in found["columns"] if each["name"] == "visits") == {
         "name": "visits", "family": "categorical", "block": None, "weight": None, "type": "text",
     }  # fmt: skip

@@ -53,7 +53,9 @@ def test_values_that_no_data_could_go_with(folder, words):
 
 def test_a_tab_as_it_is_typed(folder):
     (folder / "train.tsv").write_text((folder / "train.csv").read_text().replace(",", "\t"))
-    found = json.loads(ran("fit", "train.tsv", "-t", "species", "--delimiter", r"\t", "--json"))
+    found = json.loads(
+        ran("fit", "train.tsv", "-t", "species", "--model", "naive-bayes", "--delimiter", r"\t", "--json")
+    )
     assert found["data"]["rows"] == 100
 
 
@@ -125,7 +127,7 @@ def test_the_model_knows_what_a_few_rows_do_not(folder):
     for name, text in {"whole": LEVELS, "yes": LEVELS.replace("1,1", "true,1").replace("2,1", "false,1")}.items():
         (folder / f"{name}.csv").write_text(text)
         (folder / "few.csv").write_text("".join(text.splitlines(keepends=True)[:5]))
-        ran("fit", f"{name}.csv", "-t", "y", "-o", "m.suffice")
+        ran("fit", f"{name}.csv", "-t", "y", "--model", "naive-bayes", "-o", "m.suffice")
         whole = ran("predict", "m.suffice", f"{name}.csv").splitlines()
         assert ran("predict", "m.suffice", "few.csv").splitlines() == whole[:5]
         assert ran("predict", "m.suffice", "-", stdin=(folder / "few.csv").read_text()).splitlines() == whole[:5]
@@ -139,7 +141,7 @@ def test_the_model_knows_what_a_few_rows_do_not(folder):
 def test_labels_of_a_few_rows_that_look_like_numbers(folder):
     (folder / "whole.csv").write_text("x,y\n1,1\n2,1\n3,2\n4,2\n9,none\n8,none\n")
     (folder / "few.csv").write_text("x,y\n1,1\n4,2\n")
-    ran("fit", "whole.csv", "-t", "y", "-o", "m.suffice")
+    ran("fit", "whole.csv", "-t", "y", "--model", "naive-bayes", "-o", "m.suffice")
     assert json.loads(ran("evaluate", "m.suffice", "few.csv", "-t", "y", "--json"))["unknown_labels"] == []
     found = json.loads(ran("fit", "few.csv", "-t", "y", "--update", "m.suffice", "--json"))
     assert {each["label"]: each["rows"] for each in found["classes"]} == {"1": 3, "2": 3, "none": 2}
@@ -194,7 +196,7 @@ def test_parameters_of_a_model_that_has_none_by_column(folder):
 def test_scores_of_rows_of_one_class(folder):
     (folder / "seen.csv").write_text("x,y\n" + "".join(f"{i % 5},{'pq'[i > 9]}\n" for i in range(20)))
     (folder / "one.csv").write_text("x,y\n1,p\n2,p\n")
-    ran("fit", "seen.csv", "-t", "y", "-o", "m.suffice")
+    ran("fit", "seen.csv", "-t", "y", "--model", "naive-bayes", "-o", "m.suffice")
     shown = ran("evaluate", "m.suffice", "one.csv", "-t", "y")
     assert "(class shares alone 0)" in shown
     assert " -0" not in shown  # the model is certain too
@@ -204,7 +206,7 @@ def test_calibrated_odds_are_told_apart(folder):
     """The parts sum to the log-odds before calibration, and the output says so."""
     asked = ("explain", "m.suffice", "test.csv", "--row", "3")
     for words, calibrated in ((["--calibrate", "isotonic"], True), ([], False)):
-        ran(*FIT, "-o", "m.suffice", *words)
+        ran(*FIT, "--model", "naive-bayes", "-o", "m.suffice", *words)
         found = json.loads(ran(*asked, "--json"))["rows"][0]
         assert found["calibrated"] is calibrated
         assert sum(each["part"] for each in found["parts"]) == pytest.approx(found["log_odds"])
@@ -265,7 +267,7 @@ def test_a_reader_who_has_gone(folder):
 
 def with_strange_labels(folder):
     (folder / "odd.csv").write_text((folder / "train.csv").read_text().replace("setosa", "Σ ő"))
-    return ["fit", "odd.csv", "-t", "species"]
+    return ["fit", "odd.csv", "-t", "species", "--model", "naive-bayes"]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -305,18 +307,20 @@ def test_a_file_whose_name_is_no_text(folder):
     done = shell("suffice fit tr*in.csv -t species", folder)
     assert (done.returncode, done.stderr) == (0, "")
     process = start(
-        ["fit", os.fsdecode(b"tr\xffin.csv"), "-t", "species", "--json"], stdout="found.json", stderr="errors"
+        ["fit", os.fsdecode(b"tr\xffin.csv"), "-t", "species", "--model", "naive-bayes", "--json"],
+        stdout="found.json",
+        stderr="errors",
     )
     process.join(60)
     assert (process.exitcode, (folder / "errors").read_text()) == (0, "")
     assert json.loads((folder / "found.json").read_text())["data"]["rows"] == 100
-    assert run("fit", "none.csv", "-t", "species").exit_code == 1
+    assert run("fit", "none.csv", "-t", "species", "--model", "naive-bayes").exit_code == 1
 
 
 def test_a_model_does_not_replace_its_data(tmp_path):
     data = tmp_path / "train.csv"
     data.write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
     before = data.read_text()
-    said = refused("fit", data, "-t", "y", "-o", tmp_path / "." / "train.csv", code=2)
+    said = refused("fit", data, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "." / "train.csv", code=2)
     assert "would replace the data" in said
     assert data.read_text() == before

@@ -16,14 +16,15 @@ def _rows(folder):
 
 
 def test_best_families():
-    said = ran("fit", "bins.csv", "-t", "answer", "--family", "best", "-o", "best.suffice")
+    said = ran("fit", "bins.csv", "-t", "answer", "--model", "naive-bayes", "--family", "best", "-o", "best.suffice")
     assert "histogram" in next(line for line in said.splitlines() if line.startswith("peaks"))
     assert "histogram" in ran("inspect", "best.suffice")
     assert "accuracy" in ran("evaluate", "best.suffice", "bins.csv", "-t", "answer")
 
 
 def test_binned_columns():
-    said = ran("fit", "bins.csv", "-t", "answer", "--family", "age=binned", "--family", "peaks=histogram")
+    chosen = ("--family", "age=binned", "--family", "peaks=histogram")
+    said = ran("fit", "bins.csv", "-t", "answer", "--model", "naive-bayes", *chosen)
     families = {line.split()[0]: line.split()[-1] for line in said.splitlines() if line.startswith(("age", "peaks"))}
     assert families == {"age": "binned", "peaks": "histogram"}
 

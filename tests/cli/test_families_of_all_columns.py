@@ -22,7 +22,7 @@ def mixed(folder):
 
 
 def families(*options):
-    run("fit", "mixed.csv", "-t", "label", *options, "-o", "m.suffice")
+    run("fit", "mixed.csv", "-t", "label", "--model", "naive-bayes", *options, "-o", "m.suffice")
     return suffice.load("m.suffice").families_
 
 
@@ -34,7 +34,7 @@ def test_a_family_for_all_other_columns(mixed):
     chosen = families("--family", "best", "--family", "age=binned")
     assert isinstance(chosen["age"], Binned)
     assert "cannot both apply" in refused(
-        "fit", "mixed.csv", "-t", "label", "--family", "best", "--family", "binned", code=2
+        "fit", "mixed.csv", "-t", "label", "--model", "naive-bayes", "--family", "best", "--family", "binned", code=2
     )
 
 

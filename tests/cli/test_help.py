@@ -75,13 +75,13 @@ def test_usage_errors(folder):
     before = sorted(folder.iterdir())
     assert "Did you mean 'fit'?" in refused("fti", code=2)
     assert "--target" in refused("fit", "train.csv", code=2)
-    assert "--covariance needs --model discriminant; the model is naive-bayes" in refused(
+    assert "--covariance needs --model discriminant; the model is ensemble" in refused(
         "fit", "train.csv", "-t", "species", "--covariance", "own", code=2
     )
     assert "--event needs --model text; the model is discriminant" in refused(
         "fit", "train.csv", "-t", "species", "--model", "discriminant", "--event", "bernoulli", code=2
     )
-    assert "--family needs --model naive-bayes; the model is text" in refused(
+    assert "--family needs --model ensemble or naive-bayes; the model is text" in refused(
         "fit", "train.csv", "-t", "species", "--model", "text", "--family", "visits=poisson", code=2
     )
     assert "cannot be combined with --update" in refused(
@@ -151,8 +151,10 @@ def headings(name):
 def test_options_are_grouped():
     of_fit = headings("fit")
     assert list(of_fit) == [
-        *("Data", "Model", "Settings of all models", "Settings of naive-bayes", "Settings of discriminant"),
-        *("Settings of averaged-dependence", "Settings of text", "Validation", "Reading files", "Output", "Other"),
+        *("Data", "Model", "Settings of all models", "Settings of ensemble and naive-bayes"),
+        *("Settings of ensemble and averaged-dependence", "Settings of all models but ensemble"),
+        *("Settings of naive-bayes", "Settings of discriminant", "Settings of averaged-dependence", "Settings of text"),
+        *("Validation", "Reading files", "Output", "Other"),
     ]
     assert of_fit["Data"] == ["target", "columns", "ignore", "weights"]
     assert "bad-rows" in of_fit["Reading files"]

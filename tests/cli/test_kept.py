@@ -220,7 +220,7 @@ def test_cells_that_a_model_reads_in_a_format_are_kept_as_written(tmp_path, monk
     rows = pa.table(columns)
     with open("train.csv", "w", newline="") as file:
         csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
-    ran("fit", "train.csv", "-t", "y", "-o", "m.suffice", "-q")
+    ran("fit", "train.csv", "-t", "y", "--model", "naive-bayes", "-o", "m.suffice", "-q")
     if name == "f.csv":
         (tmp_path / name).write_bytes((tmp_path / "train.csv").read_bytes())
     elif name == "f.jsonl":

@@ -46,10 +46,10 @@ def test_missing_cells_can_be_refused(holes):
     fit = ("fit", "holes.csv", "-t", "species", "--model", "discriminant", "-o", "m.suffice", "--missing")
     said = refused(*fit, "error")
     assert "the cell is missing, which --missing error refuses. Fill it in, or use --missing em." in said
-    assert "--missing category needs --model naive-bayes; the model is discriminant" in refused(
+    assert "--missing category needs --model ensemble or naive-bayes; the model is discriminant" in refused(
         *fit, "category", code=2
     )
-    assert "--missing em needs --model discriminant; the model is naive-bayes" in refused(
+    assert "--missing em needs --model discriminant; the model is ensemble" in refused(
         "fit", "holes.csv", "-t", "species", "-o", "m.suffice", "--missing", "em", code=2
     )
 

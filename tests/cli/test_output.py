@@ -35,7 +35,7 @@ def left(folder):
 @pytest.mark.parametrize(
     "command",
     [
-        ["fit", "no.csv", "-t", "species"],
+        ["fit", "no.csv", "-t", "species", "--model", "naive-bayes"],
         ["predict", "flowers.suffice", "no.csv", "--to", "csv"],
         ["sample", "flowers.suffice", "-n", "1", "--to", "csv"],
         ["merge", "no.suffice"],
@@ -65,7 +65,7 @@ def test_an_error_leaves_what_was_there(folder):
     assert "bad.csv, line 52" in said
     assert "--bad-rows skip" in said
     assert left(folder) == before
-    refused("fit", "bad.csv", "-t", "species", "-o", "flowers.suffice")
+    refused("fit", "bad.csv", "-t", "species", "--model", "naive-bayes", "-o", "flowers.suffice")
     assert left(folder) == before
     result = run("predict", "flowers.suffice", "bad.csv", "-o", "out.csv", "--bad-rows", "skip")
     assert result.exit_code == 0
@@ -96,7 +96,7 @@ def test_no_rows(folder):
     result = run("predict", "flowers.suffice", "none.csv")
     assert (result.exit_code, result.stdout) == (0, head)
     assert "no rows" in refused("evaluate", "flowers.suffice", "none.csv", "-t", "species")
-    assert "rows" in refused("fit", "none.csv", "-t", "species", "-o", "new.suffice")
+    assert "rows" in refused("fit", "none.csv", "-t", "species", "--model", "naive-bayes", "-o", "new.suffice")
     assert not (folder / "new.suffice").exists()
 
 
@@ -112,7 +112,7 @@ def test_full_disk(folder, name):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         said = refused("predict", "flowers.suffice", "test.csv", "-o", name)
-        saved = refused("fit", "train.csv", "-t", "species", "-o", "flowers.suffice")
+        saved = refused("fit", "train.csv", "-t", "species", "--model", "naive-bayes", "-o", "flowers.suffice")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
@@ -158,7 +158,7 @@ main()
     "command",
     [
         ["predict", "flowers.suffice", "test.csv", "-o", "out.csv"],
-        ["fit", "train.csv", "-t", "species", "-o", "out.csv"],
+        ["fit", "train.csv", "-t", "species", "--model", "naive-bayes", "-o", "out.csv"],
     ],
 )
 def test_interrupted(folder, command, sign, code):
@@ -183,7 +183,7 @@ def test_killed_at_any_moment(folder):
     os.mkdir("data")
     pq.write_table(pa.table(many), "data/many.parquet")
     target = "data/model.suffice"
-    command = ["fit", "data/many.parquet", "-t", "species", "-o", target, "-q"]
+    command = ["fit", "data/many.parquet", "-t", "species", "--model", "naive-bayes", "-o", target, "-q"]
     started = time.perf_counter()
     start(command).join()
     longest = time.perf_counter() - started
@@ -203,7 +203,7 @@ def test_killed_at_any_moment(folder):
     assert ended < KILLS
     others = set(os.listdir("data")) - {"many.parquet", "model.suffice"}
     assert all(name.startswith(".suffice-") and name.endswith(".tmp") for name in others)
-    found = json.loads(ran("fit", "data/*.parquet", "-t", "species", "-o", target, "--json"))
+    found = json.loads(ran("fit", "data/*.parquet", "-t", "species", "--model", "naive-bayes", "-o", target, "--json"))
     assert [each["rows"] for each in found["classes"]] == whole
 
 
@@ -215,9 +215,9 @@ def test_unexpected_errors_are_bugs(folder, monkeypatch):
         raise KeyError("some name")
 
     monkeypatch.setattr(fit_command, "open_data", breaks)
-    said = refused("fit", "train.csv", "-t", "species")
+    said = refused("fit", "train.csv", "-t", "species", "--model", "naive-bayes")
     assert "This is a bug in Suffice (KeyError: 'some name')" in said
-    result = CliRunner().invoke(group, ["fit", "train.csv", "-t", "species", "--debug"])
+    result = CliRunner().invoke(group, ["fit", "train.csv", "-t", "species", "--model", "naive-bayes", "--debug"])
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
 
@@ -236,7 +236,7 @@ def test_errors_of_others(folder, monkeypatch, error, words):
         raise error
 
     monkeypatch.setattr(fit_command, "open_data", breaks)
-    said = refused("fit", "train.csv", "-t", "species")
+    said = refused("fit", "train.csv", "-t", "species", "--model", "naive-bayes")
     assert words in said
     assert "Hist" not in said
 
@@ -244,11 +244,11 @@ def test_errors_of_others(folder, monkeypatch, error, words):
 def test_notes_are_given_once(folder):
     columns = rows_of(flowers(), slice(100)) | {"nothing": np.full(100, "", dtype=object)}
     write_csv("empty.csv", columns)
-    result = run("fit", "empty.csv", "-t", "species")
+    result = run("fit", "empty.csv", "-t", "species", "--model", "naive-bayes")
     assert result.exit_code == 0
     assert result.stderr.count("suffice: note: ") == len(set(result.stderr.splitlines()))
     assert "nothing" in result.stderr
-    assert run("fit", "empty.csv", "-t", "species", "-q").stderr == ""
+    assert run("fit", "empty.csv", "-t", "species", "--model", "naive-bayes", "-q").stderr == ""
 
 
 def test_models_that_are_none(folder):

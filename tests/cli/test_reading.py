@@ -47,7 +47,7 @@ def test_repeated_lists_add_up(place):
     (place / "d.csv").write_text(
         "id,leak,a,b,y\n" + "".join(f"{i},{i % 2},{i % 5},{i % 7},{i % 2}\n" for i in range(40))
     )
-    fit = ("fit", "d.csv", "-t", "y", "--json")
+    fit = ("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--json")
     for words in (
         ("--ignore", "id", "--ignore", "leak"),
         ("--ignore", "id,leak"),
@@ -57,7 +57,7 @@ def test_repeated_lists_add_up(place):
         assert [each["name"] for each in json.loads(ran(*fit, *words))["columns"]] == ["a", "b"]
     (place / "n.csv").write_text((place / "d.csv").read_text().partition("\n")[2])
     names = ("--no-header", "--names", "id,leak", "--names", "a,b", "--names", "y", "--ignore", "id")
-    named = json.loads(ran("fit", "n.csv", "-t", "y", "--json", *names))
+    named = json.loads(ran("fit", "n.csv", "-t", "y", "--model", "naive-bayes", "--json", *names))
     assert [each["name"] for each in named["columns"]] == ["leak", "a", "b"]
     assert "'id' is given twice" in refused(*fit, "--ignore", "id", "--ignore", "a,id", code=2)
 
@@ -80,7 +80,7 @@ def test_an_option_with_one_value_is_not_given_twice(place, words):
 
 def test_flags_may_be_repeated(place):
     (place / "d.csv").write_text("a,y\n1,u\n2,v\n3,u\n4,v\n")
-    ran("fit", "d.csv", "-t", "y", "-q", "-q")
+    ran("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "-q", "-q")
 
 
 def test_nulls_are_added_or_replaced(place):
@@ -88,7 +88,9 @@ def test_nulls_are_added_or_replaced(place):
     (place / "d.csv").write_text("a,y\n" + "".join(f"{cell},{'uv'[i % 2]}\n" for i, cell in enumerate(cells)))
 
     def type_of(*words):
-        return json.loads(ran("fit", "d.csv", "-t", "y", "--json", *words))["columns"][0]["type"]
+        return json.loads(ran("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--json", *words))["columns"][0][
+            "type"
+        ]
 
     assert type_of() == "text"
     assert type_of("--null", "unknown") == "number"
@@ -109,30 +111,40 @@ def test_the_sms_collection_has_all_its_rows(place):
 def test_quotes(place):
     text = 'ham\t"Hi" she said\nspam\tcall "now\nham\tno quotes\nspam\t"win" it\n'
     (place / "d.txt").write_text(text * 3)
-    fit = ("fit", "d.txt", "-t", "label", "--no-header", "--names", "label,text", "--json")
+    fit = ("fit", "d.txt", "-t", "label", "--model", "naive-bayes", "--no-header", "--names", "label,text", "--json")
     assert json.loads(ran(*fit))["data"]["rows"] == 12
     (place / "q.csv").write_text('label,text\nham,"two\nlines"\nspam,one\nham,"a ""quoted"" word"\nspam,two\n')
-    found = run("fit", "q.csv", "-t", "label", "--json")
+    found = run("fit", "q.csv", "-t", "label", "--model", "naive-bayes", "--json")
     assert json.loads(found.stdout)["data"]["rows"] == 4
     assert "line 2: a quoted cell spans lines 2 to 3." in found.stderr
     assert "set --quote none" in found.stderr
-    assert "expected 2" in refused("fit", "q.csv", "-t", "label", "--quote", "none")
-    assert "spans" not in run("fit", "d.txt", "-t", "label", "--no-header", "--names", "label,text").stderr
+    assert "expected 2" in refused("fit", "q.csv", "-t", "label", "--model", "naive-bayes", "--quote", "none")
+    assert (
+        "spans"
+        not in run(
+            "fit", "d.txt", "-t", "label", "--model", "naive-bayes", "--no-header", "--names", "label,text"
+        ).stderr
+    )
 
 
 def test_a_quoted_cell_that_spans_lines_after_the_first_rows(place):
     rows = "".join(f"{i},{'uv'[i % 2]}\n" for i in range(200_000))
     (place / "d.csv").write_text("a,y\n" + rows + '5,"u\nv"\n')
-    assert "line 200002: a quoted cell spans lines 200002 to 200003" in run("fit", "d.csv", "-t", "y").stderr
+    assert (
+        "line 200002: a quoted cell spans lines 200002 to 200003"
+        in run("fit", "d.csv", "-t", "y", "--model", "naive-bayes").stderr
+    )
 
 
 def test_comments(place):
     rows = "".join(f"{i},{'uv'[i % 2]}\n" for i in range(20))
     (place / "d.csv").write_text(f"# made by a scale\n# units: kg\na,y\n{rows}# the end\n")
-    found = json.loads(ran("fit", "d.csv", "-t", "y", "--comment", "#", "--json"))
+    found = json.loads(ran("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--comment", "#", "--json"))
     assert (found["data"]["rows"], found["columns"][0]["name"]) == (20, "a")
     (place / "bad.csv").write_text(f"# made by a scale\na,y\n{rows}x,u\n")
-    assert "bad.csv, line 23, column 'a': 'x' is not a number" in refused("fit", "bad.csv", "-t", "y", "--comment", "#")
+    assert "bad.csv, line 23, column 'a': 'x' is not a number" in refused(
+        "fit", "bad.csv", "-t", "y", "--model", "naive-bayes", "--comment", "#"
+    )
 
 
 # ---------------------------------------------------------------------- formats
@@ -140,7 +152,7 @@ def test_comments(place):
 
 def test_a_model_reads_new_files_as_its_first_file(place):
     table(place / "train.csv")
-    found = run("fit", "train.csv", "-t", "label", "-o", "m.suffice")
+    found = run("fit", "train.csv", "-t", "label", "--model", "naive-bayes", "-o", "m.suffice")
     for note in (
         "The first column of train.csv has no name and holds row numbers; it is ignored.",
         "Column 'price' is read as numbers with thousands separators ',' and the unit '$'.",
@@ -185,7 +197,7 @@ def test_a_model_reads_new_files_as_its_first_file(place):
 def test_a_model_learns_more_rows_in_the_format_of_its_first_file(place):
     table(place / "train.csv")
     table(place / "more.csv", n_rows=6)
-    ran("fit", "train.csv", "-t", "label", "-o", "m.suffice")
+    ran("fit", "train.csv", "-t", "label", "--model", "naive-bayes", "-o", "m.suffice")
     ran("fit", "more.csv", "-t", "label", "--update", "m.suffice", "-o", "u.suffice")
     ran("remove", "u.suffice", "more.csv", "-t", "label", "-o", "r.suffice")
     before, after = suffice.load("m.suffice"), suffice.load("r.suffice")
@@ -203,24 +215,31 @@ def test_a_model_learns_more_rows_in_the_format_of_its_first_file(place):
 def test_formats_that_are_set(place):
     rows = "".join(f'"{i % 9},{i % 7}00",0{1 + i % 9}/11/2019,{"uv"[i % 2]}\n' for i in range(60))
     (place / "d.csv").write_text("a,day,y\n" + rows)
-    found = run("fit", "d.csv", "-t", "y")
+    found = run("fit", "d.csv", "-t", "y", "--model", "naive-bayes")
     assert "Set --date-format %d/%m/%Y or --date-format %m/%d/%Y." in found.stderr
     words = ("--decimal", ",", "--date-format", "%d/%m/%Y")
-    found = json.loads(ran("fit", "d.csv", "-t", "y", "--json", *words))
+    found = json.loads(ran("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--json", *words))
     assert [each["type"] for each in found["columns"]] == ["number", "time"]
-    assert "--date-format must be" in refused("fit", "d.csv", "-t", "y", "--date-format", "day")
+    assert "--date-format must be" in refused(
+        "fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--date-format", "day"
+    )
 
 
 def test_a_typing_error_in_a_column_of_numbers(place):
     rows = [f"{i}.5,{'uv'[i % 2]}\n" for i in range(100)]
     rows[40] = "abc,u\n"
     (place / "d.csv").write_text("a,y\n" + "".join(rows))
-    said = refused("fit", "d.csv", "-t", "y")
+    said = refused("fit", "d.csv", "-t", "y", "--model", "naive-bayes")
     assert "d.csv, line 42, column 'a': 'abc' is not a number." in said
     assert "--bad-rows skip" in said
     assert "--type a=category" in said
-    assert json.loads(ran("fit", "d.csv", "-t", "y", "--bad-rows", "skip", "--json"))["data"]["rows"] == 99
-    as_text = json.loads(ran("fit", "d.csv", "-t", "y", "--type", "a=category", "--json"))
+    assert (
+        json.loads(ran("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--bad-rows", "skip", "--json"))["data"][
+            "rows"
+        ]
+        == 99
+    )
+    as_text = json.loads(ran("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--type", "a=category", "--json"))
     assert (as_text["data"]["rows"], as_text["columns"][0]["family"]) == (100, "categorical")
 
 
@@ -241,7 +260,7 @@ def test_folders_that_are_columns(place):
         folder = place / "data" / f"year={year}" / "country=__HIVE_DEFAULT_PARTITION__"
         folder.mkdir(parents=True)
         pq.write_table(pa.table({"a": rng.normal(year, 1, 20), "y": ["u", "v"] * 10}), folder / "part.parquet")
-    found = json.loads(ran("fit", "data", "-t", "y", "--json", "-o", "m.suffice"))
+    found = json.loads(ran("fit", "data", "-t", "y", "--model", "naive-bayes", "--json", "-o", "m.suffice"))
     assert [(each["name"], each["type"]) for each in found["columns"]] == [
         ("a", "number"),
         ("year", "whole number"),
@@ -252,14 +271,14 @@ def test_folders_that_are_columns(place):
     assert [row["year"] for batch in years.batches() for row in batch.rows.to_pylist()] == [2023] * 20 + [2024] * 20
     assert ran("predict", "m.suffice", "data/year=2024").count("\n") == 21
     pq.write_table(pa.table({"a": [1.0], "y": ["u"]}), "data/part.parquet")
-    assert "Read files with the same columns" in refused("fit", "data", "-t", "y")
+    assert "Read files with the same columns" in refused("fit", "data", "-t", "y", "--model", "naive-bayes")
 
 
 def test_a_model_remembers_which_texts_are_the_only_missing_cells(place):
     rows = "".join(f"{['NA', 'zz', ''][i % 3]},{'ab'[i % 3 == 0]}\n" for i in range(60))
     (place / "d.csv").write_text("place,kind\n" + rows)
     (place / "new.csv").write_text('place\nNA\nzz\n""\n')
-    ran("fit", "d.csv", "-t", "kind", "--null-only", "", "-o", "m.suffice")
+    ran("fit", "d.csv", "-t", "kind", "--model", "naive-bayes", "--null-only", "", "-o", "m.suffice")
     assert suffice.load("m.suffice").fitted_.layout.nulls == ("",)
 
     def p(*words):
@@ -279,7 +298,7 @@ def test_a_model_remembers_which_texts_are_the_only_missing_cells(place):
 
 def test_texts_of_missing_cells_are_either_added_or_replaced(place):
     (place / "d.csv").write_text("a,y\n1,u\n2,v\n3,u\n4,v\n")
-    result = run("fit", "d.csv", "-t", "y", "--null", "foo", "--null-only", "bar")
+    result = run("fit", "d.csv", "-t", "y", "--model", "naive-bayes", "--null", "foo", "--null-only", "bar")
     assert result.exit_code == 2
     assert "--null-only replaces them" in result.stderr
     with pytest.raises(InputError, match="nulls_only replaces them") as error:
@@ -302,7 +321,7 @@ def test_a_model_remembers_the_codes_of_missing_cells(place):
     rows = "".join(f"{i % 7 if i % 5 else -999},{i % 3},{'ab'[i % 2]}\n" for i in range(60))
     (place / "d.csv").write_text("age,size,kind\n" + rows)
     (place / "new.csv").write_text("age,size\n-999,1\n,1\n")
-    ran("fit", "d.csv", "-t", "kind", "--null", "-999", "-o", "m.suffice")
+    ran("fit", "d.csv", "-t", "kind", "--model", "naive-bayes", "--null", "-999", "-o", "m.suffice")
     first, second = ran("predict", "m.suffice", "new.csv").splitlines()[1:]
     assert first == second
     ran("fit", "d.csv", "--update", "m.suffice", "-o", "m.suffice")
@@ -314,5 +333,5 @@ def test_a_model_remembers_the_codes_of_missing_cells(place):
 def test_columns_that_a_model_does_not_read_have_no_notes(folder):
     (folder / "a.csv").write_text("x,y\n" + "1.5,a\n2.5,b\n" * 10)
     (folder / "b.csv").write_text("x,other\n" + "1.5,7\n2.5,?\n" * 10)
-    ran("fit", "a.csv", "-t", "y", "-o", "m.suffice", "-q")
+    ran("fit", "a.csv", "-t", "y", "--model", "naive-bayes", "-o", "m.suffice", "-q")
     assert run("predict", "m.suffice", "b.csv").stderr == ""

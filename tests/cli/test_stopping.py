@@ -12,7 +12,7 @@ from cli.starting import start
 ROWS = "5.1,3.5,1.4,0.2,2,setosa\n" * 8_000  # more than a pipe holds, so writing them waits for the reader
 HEADER = "sepal length,sepal width,petal length,petal width,visits,species\n"
 COMMANDS = {
-    "fit": ["fit", "-", "-t", "species", "-o", "new.suffice"],
+    "fit": ["fit", "-", "-t", "species", "--model", "naive-bayes", "-o", "new.suffice"],
     "update": ["fit", "-", "-t", "species", "--update", "flowers.suffice", "-o", "flowers.suffice"],
     "predict": ["predict", "flowers.suffice", "-", "-o", "new.csv"],
     "evaluate": ["evaluate", "flowers.suffice", "-", "-t", "species"],

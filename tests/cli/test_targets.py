@@ -21,7 +21,7 @@ def _rows(folder):
 
 def test_a_quantity_is_no_target_even_if_bad_rows_are_skipped():
     for more in ((), ("--bad-rows", "skip")):
-        said = refused("fit", "targets.csv", "-t", "price", *more)
+        said = refused("fit", "targets.csv", "-t", "price", "--model", "naive-bayes", *more)
         assert "Column 'price' holds numbers such as " in said
         assert (
             "looks like a quantity, not a class. Choose another target, cut its values into classes, or read each"
@@ -32,20 +32,24 @@ def test_a_quantity_is_no_target_even_if_bad_rows_are_skipped():
 
 def test_a_few_fractions_are_bad_rows(folder):
     (folder / "few.csv").write_text("x,y\n" + "1,0\n2,1\n3,1\n4,0\n5,0.5\n")
-    assert "few.csv, line 6, column 'y' holds 0.5, which is not a whole number" in refused("fit", "few.csv", "-t", "y")
-    assert "1 skipped" in ran("fit", "few.csv", "-t", "y", "--bad-rows", "skip", "-q")
+    assert "few.csv, line 6, column 'y' holds 0.5, which is not a whole number" in refused(
+        "fit", "few.csv", "-t", "y", "--model", "naive-bayes"
+    )
+    assert "1 skipped" in ran("fit", "few.csv", "-t", "y", "--model", "naive-bayes", "--bad-rows", "skip", "-q")
 
 
 def test_ratings_are_classes_as_text():
-    assert "1.5" in ran("fit", "targets.csv", "-t", "rating", "--type", "rating=text", "--columns", "x", "-q")
+    assert "1.5" in ran(
+        "fit", "targets.csv", "-t", "rating", "--model", "naive-bayes", "--type", "rating=text", "--columns", "x", "-q"
+    )
 
 
 def test_many_whole_numbers_have_a_note():
-    said = run("fit", "targets.csv", "-t", "whole", "--columns", "x").stderr
+    said = run("fit", "targets.csv", "-t", "whole", "--model", "naive-bayes", "--columns", "x").stderr
     assert "note: The target has " in said
     assert "it looks like a quantity. Each number is a class of its own; cut the values into classes." in said
 
 
 def test_one_class():
-    said = refused("fit", "targets.csv", "-t", "one")
+    said = refused("fit", "targets.csv", "-t", "one", "--model", "naive-bayes")
     assert "Column 'one' holds 'k' in all 600 rows; expected at least two classes." in said

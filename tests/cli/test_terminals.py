@@ -57,7 +57,7 @@ def test_sentences_are_wrapped_between_words(capsys):
 def test_many_classes(folder):
     lines = ["x,y", *(f"{i % 60 + i % 7},class {i % 60}" for i in range(600))]
     (folder / "many.csv").write_text("\n".join(lines) + "\n")
-    shown = ran("fit", "many.csv", "-t", "y", "-o", "many.suffice")
+    shown = ran("fit", "many.csv", "-t", "y", "--model", "naive-bayes", "-o", "many.suffice")
     assert "… and 20 more classes" in shown
     shown = ran("evaluate", "many.suffice", "many.csv", "-t", "y")
     assert "… and 20 more classes" in shown
@@ -100,7 +100,7 @@ def test_facts_and_headings_are_wrapped_between_words(capsys):
 def test_the_probabilities_of_many_classes_are_a_table(folder, n_classes, in_a_line):
     lines = ["x,y", *(f"{i % n_classes + i % 7 / 5},class_{i % n_classes:02}" for i in range(10 * n_classes))]
     (folder / "c.csv").write_text("\n".join(lines) + "\n")
-    ran("fit", "c.csv", "-t", "y", "-o", "c.suffice", "--no-validate")
+    ran("fit", "c.csv", "-t", "y", "--model", "naive-bayes", "-o", "c.suffice", "--no-validate")
     shown = ran("explain", "c.suffice", "c.csv", "--row", "2").splitlines()
     assert max(map(len, shown)) <= 80
     assert shown[1].startswith("p(class_00) = " if in_a_line else "class ")
@@ -112,10 +112,12 @@ def test_the_probabilities_of_many_classes_are_a_table(folder, n_classes, in_a_l
 
 def test_one_row_is_not_1_rows(folder):
     (folder / "one.csv").write_text("x,y,w\n1,a,0.5\n2,b,0.5\n")
-    shown = ran("fit", "one.csv", "-t", "y", "--weights", "w", "-o", "one.suffice")
+    shown = ran("fit", "one.csv", "-t", "y", "--model", "naive-bayes", "--weights", "w", "-o", "one.suffice")
     assert ran("merge", "one.suffice", "-o", "m.suffice").splitlines()[0] == "merged  1 model, 1 row in all"
     assert "1 rows" not in shown
     lines = ["x,y", *(f"{i % 41},class {i % 41}" for i in range(82))]
     (folder / "41.csv").write_text("\n".join(lines) + "\n")
-    assert "… and 1 more class\n" in ran("fit", "41.csv", "-t", "y")
-    assert "(leave-one-out, 1 of 82 rows)" in ran("fit", "41.csv", "-t", "y", "--validate", "1")
+    assert "… and 1 more class\n" in ran("fit", "41.csv", "-t", "y", "--model", "naive-bayes")
+    assert "(leave-one-out, 1 of 82 rows)" in ran(
+        "fit", "41.csv", "-t", "y", "--model", "naive-bayes", "--validate", "1"
+    )

@@ -83,7 +83,7 @@ def test_who_loses_the_race_is_told(folder, command, monkeypatch):
 def test_a_model_keeps_its_target(folder, verb):
     part = rows_of(flowers(), slice(10))
     write_csv("part.csv", part | {"other": part["species"]})
-    ran("fit", "part.csv", "-t", "species", "--ignore", "other", "-o", "m.suffice", "-q")
+    ran("fit", "part.csv", "-t", "species", "--model", "naive-bayes", "--ignore", "other", "-o", "m.suffice", "-q")
     error = refused(*verb, "-t", "other", "-o", "n.suffice")
     assert "The model's target is 'species'; got the target 'other'." in error
 
@@ -92,7 +92,7 @@ def test_an_update_adds_to_the_texts_of_missing_cells(folder):
     for name, mark in (("first", "-"), ("second", "?")):
         (folder / f"{name}.csv").write_text("x,y\n" + "1.5,a\n2.5,b\n" * 10 + f"{mark},a\n")
     (folder / "both.csv").write_text("x\n-\n?\nNA\n")
-    ran("fit", "first.csv", "-t", "y", "--null", "-", "-o", "m.suffice", "-q")
+    ran("fit", "first.csv", "-t", "y", "--model", "naive-bayes", "--null", "-", "-o", "m.suffice", "-q")
     ran("fit", "second.csv", "--update", "m.suffice", "--null", "?", "-o", "m.suffice", "-q")
     assert {"-", "?", "NA"} <= set(suffice.load("m.suffice").fitted_.layout.nulls)
     assert len(ran("predict", "m.suffice", "both.csv").splitlines()) == 4
@@ -100,6 +100,6 @@ def test_an_update_adds_to_the_texts_of_missing_cells(folder):
 
 def test_an_update_that_replaces_the_texts_of_missing_cells_does_not_change_the_model(folder):
     (folder / "a.csv").write_text("x,y\n" + "1.5,a\n2.5,b\n" * 10)
-    ran("fit", "a.csv", "-t", "y", "-o", "m.suffice", "-q")
+    ran("fit", "a.csv", "-t", "y", "--model", "naive-bayes", "-o", "m.suffice", "-q")
     ran("fit", "a.csv", "--update", "m.suffice", "--null-only", "?", "-o", "m.suffice", "-q")
     assert suffice.load("m.suffice").fitted_.layout.nulls is None

@@ -362,7 +362,7 @@ def test_one_class_is_an_error():
 
 def test_what_needs_a_density_of_its_own_is_refused(fitted):
     model, X, y = fitted
-    with pytest.raises(InputError, match="rows without labels"):
+    with pytest.raises(InputError, match="unlabelled rows"):
         GenerativeEnsemble().fit(X, y, unlabelled=X)
     with pytest.raises(InputError, match="no evidence"):
         model.log_marginal_likelihood()
@@ -400,3 +400,13 @@ def test_columns_that_are_mostly_missing_are_quick(tmp_path, monkeypatch):
     assert len(steps) <= 33 * 33  # own covariances of two classes and a shared one: all rows and ten folds
     model.save(tmp_path / "model.suffice")
     np.testing.assert_array_equal(suffice.load(tmp_path / "model.suffice").predict_proba(X), probability)
+
+
+def test_a_merge_that_fails_names_the_arguments_of_all_choices(fitted):
+    first, _, _ = fitted
+    X, y = rows(200, 5)
+    choices = r"families=first.families_, cuts=first.cuts_, parents=first.parents_"
+    with pytest.raises(MergeError, match=choices):
+        suffice.merge([first, GenerativeEnsemble(first.families_).fit(X, y)])
+    with pytest.raises(MergeError, match=choices):
+        suffice.merge([first, GenerativeEnsemble(first.families_, cuts=first.cuts_, parents=["a"]).fit(X, y)])

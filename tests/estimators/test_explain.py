@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from every_estimator import ESTIMATORS, WITH_DENSITY, example, take
+from every_estimator import ADDITIVE_DENSITY, ESTIMATORS, WITH_DENSITY, example, take
 from suffice import ClassError, InputError
 from suffice.naive_bayes import ComplementNB
 
@@ -19,7 +19,7 @@ def expected_log_odds(model, X, label, against):
     return log_proba[:, model.classes_.tolist().index(label)] - log_proba[:, model.classes_.tolist().index(against)]
 
 
-@pytest.mark.parametrize("name", WITH_DENSITY)
+@pytest.mark.parametrize("name", ADDITIVE_DENSITY)
 def test_parts_sum_to_the_difference_of_the_log_posteriors(name):
     model, X = fitted(name)
     for label, against in ((2, 0), (0, 1)):
@@ -32,7 +32,7 @@ def test_parts_sum_to_the_difference_of_the_log_posteriors(name):
         np.testing.assert_allclose(found.log_odds, sums, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", WITH_DENSITY)
+@pytest.mark.parametrize("name", ADDITIVE_DENSITY)
 def test_the_first_part_is_that_of_the_prior(name):
     model, X = fitted(name)
     found = model.explain(X, label=2, against=0)
@@ -43,7 +43,7 @@ def test_the_first_part_is_that_of_the_prior(name):
     assert names[0] == "(prior)"
 
 
-@pytest.mark.parametrize("name", WITH_DENSITY)
+@pytest.mark.parametrize("name", ADDITIVE_DENSITY)
 def test_of_three_classes_the_most_probable_is_compared_with_the_next(name):
     model, X = fitted(name)
     found, log_proba = model.explain(X), model.predict_log_proba(X)
@@ -52,7 +52,7 @@ def test_of_three_classes_the_most_probable_is_compared_with_the_next(name):
     np.testing.assert_allclose(found.log_odds, best - second, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", WITH_DENSITY)
+@pytest.mark.parametrize("name", ADDITIVE_DENSITY)
 def test_of_two_classes_the_second_is_compared_with_the_first(name):
     model, X = fitted(name, n_classes=2)
     found = model.explain(X)

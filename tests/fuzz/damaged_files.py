@@ -121,7 +121,7 @@ def read_table(rng: random.Random) -> object:
             )
     source = open_source(io.BytesIO(data), batch_rows=rng.choice([3, 1000]), **options)
     if rng.random() < 0.3:
-        return suffice.fit(source, target="label")
+        return suffice.fit(source, target="label", model="naive-bayes")
     for batch in source.batches():
         batch.rows.validate(full=True)
         batch.locations.of(0)

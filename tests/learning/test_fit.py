@@ -29,7 +29,9 @@ def path(tmp_path):
 
 def test_the_report(path):
     seen = []
-    model = suffice.fit(path, "label", ignore=["id", "w"], progress=lambda source: seen.append(source.n_rows))
+    model = suffice.fit(
+        path, "label", model="naive-bayes", ignore=["id", "w"], progress=lambda source: seen.append(source.n_rows)
+    )
     report = model.report_
     assert isinstance(model, NaiveBayes)
     assert isinstance(report, FitReport)
@@ -58,7 +60,7 @@ def test_models_by_name_class_and_object(path):
 
 
 def test_weights_and_columns(path):
-    found = fit(path, "label", weights="w", columns=["x"])
+    found = fit(path, "label", model="naive-bayes", weights="w", columns=["x"])
     table = pa.csv.read_csv(path)
     whole = NaiveBayes().fit(table.select(["x"]), table["label"].cast("string").to_numpy(), table["w"].to_numpy())
     np.testing.assert_allclose(found.means_, whole.means_, rtol=1e-12)
@@ -83,16 +85,16 @@ def test_numbers_that_are_whole_in_some_files(tmp_path):
 
 def test_going_on_in_a_copy(path):
     table = pa.csv.read_csv(path).drop_columns(["id", "w"])
-    old = fit(table.slice(0, 200), "label")
+    old = fit(table.slice(0, 200), "label", model="naive-bayes")
     new = fit(table.slice(200), "label", model=old)
     assert (old.report_.n_rows, new.report_.n_rows) == (200, 300)
     assert old.class_count_.sum() == 200
-    whole = fit(table, "label")
+    whole = fit(table, "label", model="naive-bayes")
     np.testing.assert_allclose(new.means_, whole.means_, rtol=1e-12)
 
 
 def test_a_report_is_of_its_fit(path, tmp_path):
-    model = fit(path, "label", ignore=["id", "w"])
+    model = fit(path, "label", model="naive-bayes", ignore=["id", "w"])
     assert copy(model).report_ is model.report_
     assert pickle.loads(pickle.dumps(model)).report_ == model.report_
     assert not hasattr(clone(model), "report_")
@@ -112,7 +114,7 @@ def test_bad_rows_are_counted(path):
     path.write_text("\n".join(text) + "\n")
     with pytest.raises(InputError, match=r"data\.csv, line \d"):
         fit(path, "label", types={"x": "number"})
-    found = fit(path, "label", types={"x": "number"}, bad_rows="skip", ignore=["id"])
+    found = fit(path, "label", model="naive-bayes", types={"x": "number"}, bad_rows="skip", ignore=["id"])
     assert (found.report_.n_rows, found.report_.skipped) == (498, 2)
     assert any("line 4" in each for each in found.report_.faults)
     assert any("line 10" in each for each in found.report_.faults)

@@ -27,7 +27,7 @@ GOOD = {
 def notes(columns, y=Y, **how):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return suffice.fit(pa.table(GOOD | columns | {"y": y}), "y", **how).report_.notes
+        return suffice.fit(pa.table(GOOD | columns | {"y": y}), "y", **({"model": "naive-bayes"} | how)).report_.notes
 
 
 def test_good_columns_have_none():
@@ -75,7 +75,7 @@ def test_a_column_has_one_note(column, words):
 def test_what_looks_similar_has_none(column):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # many levels
-        model = suffice.fit(pa.table(GOOD | {"odd": column, "y": Y}), "y")
+        model = suffice.fit(pa.table(GOOD | {"odd": column, "y": Y}), "y", model="naive-bayes")
     assert model.report_.notes == ()
 
 
@@ -100,7 +100,7 @@ def test_a_leak_of_a_rare_class_in_many_rows():
     y = np.where(np.arange(n) % 2000 == 7, "rare", "common")
     rows = pa.table({"x": RNG.normal(size=n), "leak": np.where(y == "rare", 1, 0), "y": y})
     for validate in (True, False):
-        found = suffice.fit(rows, "y", validate=validate, batch_rows=7000).report_.notes
+        found = suffice.fit(rows, "y", model="naive-bayes", validate=validate, batch_rows=7000).report_.notes
         expected = ["Class 'rare' has 0.05 %"]
         expected += ["Column 'leak' predicts the target perfectly alone"] if validate else []
         assert [str(each)[: len(start)] for each, start in zip(found, expected, strict=True)] == expected
@@ -111,7 +111,7 @@ def test_other_models_and_few_rows():
         note.column for note in notes({"odd": RNG.permutation(N)}, model=GaussianDiscriminant(), ignore=["colour"])
     ] == ["odd"]
     few = pa.table({"x": np.arange(10), "z": np.zeros(10), "y": ["a", "b"] * 5})
-    assert suffice.fit(few, "y").report_.notes == ()
+    assert suffice.fit(few, "y", model="naive-bayes").report_.notes == ()
 
 
 def test_the_command_prints_them(tmp_path, monkeypatch):
@@ -141,7 +141,7 @@ def test_codes_of_missing_cells_are_read_as_missing_only_in_text(tmp_path, name)
             file.write_table(table)
     else:
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
-    (found,) = [each for each in map(str, suffice.fit(path, "y").report_.notes) if "-999" in each]
+    (found,) = [each for each in map(str, suffice.fit(path, "y", model="naive-bayes").report_.notes) if "-999" in each]
     assert ("nulls=['-999']" in found) == (name == "d.csv")
     assert ("Replace it by null in the data." in found) == (name != "d.csv")
 

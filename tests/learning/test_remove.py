@@ -6,13 +6,13 @@ import pytest
 from sklearn.covariance import LedoitWolf
 from sklearn.exceptions import NotFittedError
 
-from every_estimator import ESTIMATORS, example, other_columns, take
+from every_estimator import ADDITIVE, ESTIMATORS, example, other_columns, take
 from suffice import GaussianDiscriminant, InputError, MergeError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import GaussianNB, MultinomialNB
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", ADDITIVE)
 def test_what_is_left_is_the_model_that_never_saw_the_rows(name):
     model, X, y = example(name, np.random.default_rng(1))
     out = np.random.default_rng(2).random(len(y)) < 0.3
@@ -23,7 +23,7 @@ def test_what_is_left_is_the_model_that_never_saw_the_rows(name):
     np.testing.assert_array_equal(model.classes_, kept.classes_)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", ADDITIVE)
 def test_weights_are_taken_out_too(name):
     model, X, y = example(name, np.random.default_rng(3))
     weights = np.random.default_rng(4).integers(1, 4, len(y)).astype(float)
@@ -34,7 +34,7 @@ def test_weights_are_taken_out_too(name):
         np.testing.assert_allclose(model.predict_proba(X), kept.predict_proba(X), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", ADDITIVE)
 def test_the_last_rows_of_a_class_take_it_along(name):
     model, X, y = example(name, np.random.default_rng(5))
     two = ESTIMATORS[name][0]().fit(take(X, y < 2), y[y < 2])
@@ -124,7 +124,7 @@ def test_a_model_that_was_not_fitted(name):
 # ---------------------------------------------------------------------- forgetting
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", ADDITIVE)
 def test_decay_is_a_weight(name):
     model, X, y = example(name, np.random.default_rng(10))
     half = np.arange(len(y)) < 60

@@ -168,11 +168,11 @@ def test_the_only_row_of_a_class_is_wrong():
     y = y.astype(object)
     y[7] = "alone"
     table = pa.Table.from_pandas(X.assign(label=y.astype(str)))
-    found = suffice.fit(table, "label").report_.scores
-    rest = suffice.fit(table.filter(pa.array(np.arange(40) != 7)), "label").report_.scores
+    found = suffice.fit(table, "label", model="naive-bayes").report_.scores
+    rest = suffice.fit(table.filter(pa.array(np.arange(40) != 7)), "label", model="naive-bayes").report_.scores
     assert found.log_loss == pytest.approx((39 * rest.log_loss - np.log(2.0**-52)) / 40, rel=1e-2)
     assert found.accuracy == pytest.approx(39 * rest.accuracy / 40, abs=0.03)
-    sampled = suffice.fit(table, "label", validate=39).report_
+    sampled = suffice.fit(table, "label", model="naive-bayes", validate=39).report_
     assert sampled.scores is not None
 
 
@@ -181,7 +181,7 @@ def test_calibrated_probabilities_are_judged():
     y = rng.integers(0, 2, 800)
     x = rng.normal(y[:, None], 2, (800, 1)) @ np.ones((1, 6)) + 0.1 * rng.normal(size=(800, 6))
     table = pa.table({f"x{j}": x[:, j] for j in range(6)} | {"label": y})
-    sure = suffice.fit(table, "label").report_.scores
+    sure = suffice.fit(table, "label", model="naive-bayes").report_.scores
     mended = suffice.fit(table, "label", model=NaiveBayes(calibrate=True)).report_.scores
     assert mended.calibration_error < 0.1 < sure.calibration_error
     assert mended.log_loss < sure.log_loss - 3 * mended.log_loss_error
@@ -196,7 +196,7 @@ def test_no_scores_where_there_are_none():
     found = suffice.fit(table, "label", model=QuadraticDiscriminantAnalysis(reg_param=0.5))
     assert found.report_.scores is None
     assert "only 1 sample" in found.report_.why_no_scores
-    assert suffice.fit(table, "label", validate=False).report_.scores is None
+    assert suffice.fit(table, "label", model="naive-bayes", validate=False).report_.scores is None
     assert "not requested" in NaiveBayes().fit(table, "label").report_.why_no_scores
 
 
@@ -254,7 +254,7 @@ def test_nothing_is_said_twice():
     assert said[0].category is suffice.EmptyColumnWarning
     levels = pa.table({"x": [f"level {i}" for i in range(90)] * 2, "label": list("ab") * 90})
     with pytest.warns(suffice.SufficeWarning, match="holds 90 different strings") as caught:
-        suffice.fit(levels, "label", batch_rows=7)
+        suffice.fit(levels, "label", model="naive-bayes", batch_rows=7)
     assert len(caught) == 1
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from every_estimator import ESTIMATORS, WITH_DENSITY, example, other_columns, take
+from every_estimator import ADDITIVE_DENSITY, ESTIMATORS, example, other_columns, take
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import (
@@ -100,7 +100,7 @@ def test_the_estimate_makes_likelihood_and_prior_largest(family):
     assert total(20 * family.smoothing) < best - 1e-6
 
 
-@pytest.mark.parametrize("name", WITH_DENSITY)
+@pytest.mark.parametrize("name", ADDITIVE_DENSITY)
 def test_every_estimator_climbs(name):
     model, X, y = example(name, np.random.default_rng(6), n=400)
     few, rest = np.arange(400) < 60, np.arange(400) >= 60
@@ -119,7 +119,7 @@ def test_every_estimator_climbs(name):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("name", WITH_DENSITY)
+@pytest.mark.parametrize("name", ADDITIVE_DENSITY)
 def test_weights(name):
     _, X, y = example(name, np.random.default_rng(7), n=160)
     few, rest = np.arange(160) < 80, np.arange(160) >= 80
@@ -248,7 +248,7 @@ def test_warnings_are_of_the_last_model_only():
         GaussianDiscriminant().fit(X[:6], y[:6], unlabelled=X[6:])
 
 
-@pytest.mark.parametrize("name", [*WITH_DENSITY])
+@pytest.mark.parametrize("name", ADDITIVE_DENSITY)
 def test_bad_input(name):
     model, X, y = example(name, np.random.default_rng(11))
     model.fit(X, y)

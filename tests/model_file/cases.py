@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 from scipy import sparse
 
-from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import AveragedDependence as AveragedDependence_
 from suffice.families import (
@@ -182,6 +182,14 @@ def made():
             AveragedDependence(3, max_parents=2, max_levels=2, cuts={"size": [0.5], "count": "levels"}),
             pandas_frame(),
             weights,
+        ),
+        "GenerativeEnsemble": (GenerativeEnsemble(), holes(x), weights),
+        "GenerativeEnsemble, pandas": (
+            GenerativeEnsemble(
+                {"size": Histogram(), "when": None}, n_bins=3, max_parents=2, cuts={"size": [0.5]}, parents=["size"]
+            ),
+            pandas_frame(),
+            {},
         ),
         "NaiveBayes, sparse": (NaiveBayes("poisson"), sparse.csc_matrix(c), {}),
         "NaiveBayes, whole": (NaiveBayes("categorical"), c.astype(np.int16), {}),

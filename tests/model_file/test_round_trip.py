@@ -17,7 +17,15 @@ from sklearn.exceptions import NotFittedError
 
 import suffice
 from model_file.cases import CASES, N, fitted, labels, numbers
-from suffice import AveragedDependence, GaussianDiscriminant, MergeError, ModelFileError, NaiveBayes, load
+from suffice import (
+    AveragedDependence,
+    GaussianDiscriminant,
+    GenerativeEnsemble,
+    MergeError,
+    ModelFileError,
+    NaiveBayes,
+    load,
+)
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.estimators import ESTIMATORS
 from suffice.estimators.base import GenerativeClassifier
@@ -79,6 +87,9 @@ def with_bins_of(estimator, model):
     """The estimator with the bins of a fitted model, if it has any: counts of other bins do not add."""
     if isinstance(model, AveragedDependence):
         return clone(estimator).set_params(cuts=model.cuts_, parents=model.parents_)
+    if isinstance(model, GenerativeEnsemble):
+        families = dict.fromkeys(model.fitted_.layout.names) | model.families_  # None for columns that are ignored
+        return GenerativeEnsemble(families, cuts=model.cuts_, parents=model.parents_)
     block = model.fitted_.model.blocks[0]
     return NaiveBayes(block.family) if block.family.name == "averaged_dependence" else estimator
 
@@ -104,7 +115,7 @@ def test_a_loaded_model_learns_more_rows(name, tmp_path):
     assert_same_model(model.partial_fit(*more), again.partial_fit(*more))
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(("NaiveBayes", "family"))])
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(("NaiveBayes", "Generative", "family"))])
 def test_a_loaded_model_samples_rows_of_the_same_form(name, tmp_path):
     model, _ = fitted(name)
     again = round_trip(round_trip(model, tmp_path), tmp_path)

@@ -15,6 +15,7 @@ PUBLIC = {
         "ClassError",
         "EmptyColumnWarning",
         "GaussianDiscriminant",
+        "GenerativeEnsemble",
         "ImpossibleRowsWarning",
         "InputError",
         "MergeError",
@@ -42,6 +43,7 @@ PUBLIC = {
         "LinearDiscriminantAnalysis",
         "QuadraticDiscriminantAnalysis",
     ],
+    "suffice.ensemble": ["GenerativeEnsemble"],
     "suffice.estimators": ["ESTIMATORS", "GenerativeClassifier", "TunableClassifier"],
     "suffice.exceptions": [
         "Argument",

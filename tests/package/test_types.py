@@ -24,7 +24,8 @@ reveal_type(suffice.GaussianDiscriminant().fit(X, y).decision_function(X))  # nd
 reveal_type(GaussianNB().fit(X, y))  # GaussianNB
 reveal_type(LinearDiscriminantAnalysis().fit(X, y).merge(LinearDiscriminantAnalysis()))  # LinearDiscriminantAnalysis
 reveal_type(suffice.load("model.suffice"))  # GenerativeClassifier
-reveal_type(suffice.fit("data.csv", "y"))  # NaiveBayes
+reveal_type(suffice.fit("data.csv", "y"))  # GenerativeEnsemble
+reveal_type(suffice.fit("data.csv", "y", model="naive-bayes"))  # NaiveBayes
 reveal_type(suffice.fit("data.csv", "y", model="text", bad_rows="skip"))  # TextNaiveBayes
 reveal_type(suffice.fit("data.csv", "y", model=suffice.GaussianDiscriminant))  # GaussianDiscriminant
 reveal_type(suffice.fit("data.csv", "y", model=GaussianNB()))  # GaussianNB

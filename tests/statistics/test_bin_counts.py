@@ -127,3 +127,9 @@ def test_rows_cannot_be_removed_from_a_column_without_values():
     empty = BinCounts.summarize(np.full((2, 1), np.nan), members)
     with pytest.raises(MergeError, match="there are none"):
         empty.subtract(BinCounts.summarize(np.array([[1.0], [2.0]]), members), ["x"])
+
+
+def test_bins_of_numbers_far_below_and_above_zero_are_valid():
+    axis = ClassAxis.of(["a", "b"])
+    x = np.array([[-4.0], [7.0], [-1e300], [1e300]])
+    assert BinCounts.summarize(x, Membership(axis, codes=np.array([0, 1, 0, 1]))).has_valid_bins()

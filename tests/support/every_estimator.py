@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
@@ -53,6 +53,7 @@ ESTIMATORS = {
     "naive": (lambda: NaiveBayes(), numbers),
     "mixed": (lambda: NaiveBayes({"visits": "poisson"}), table),
     "averaged": (lambda: AveragedDependence(cuts=CUTS), table),
+    "ensemble": (lambda: GenerativeEnsemble("auto", cuts=CUTS), table),
     "GaussianNB": (lambda: GaussianNB(), numbers),
     "BernoulliNB": (lambda: BernoulliNB(), answers),
     "CategoricalNB": (lambda: CategoricalNB(), categories),
@@ -69,6 +70,8 @@ ESTIMATORS = {
     "text_slots": (lambda: TextNaiveBayes(slots=64, estimation="bayes"), documents),
 }
 WITH_DENSITY = sorted(set(ESTIMATORS) - {"ComplementNB", "text_complement"})
+ADDITIVE = sorted(set(ESTIMATORS) - {"ensemble"})  # whose probabilities follow from statistics alone, without weights
+ADDITIVE_DENSITY = sorted(set(ADDITIVE) & set(WITH_DENSITY))
 
 
 def take(X, index):

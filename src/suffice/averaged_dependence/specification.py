@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from suffice.exceptions import Argument, InputError, MergeError, SufficeWarning, did_you_mean, listed, warn_user
+from suffice.exceptions import Choices, InputError, MergeError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.families import AveragedDependence as Family
 from suffice.learning.column_checks import check_merge, warn_about_empty
 from suffice.learning.fitted import Fitted
@@ -22,21 +22,9 @@ from suffice.statistics.bins import Bins
 from suffice.tables import Table
 from suffice.tables.table import Schema
 
-__all__ = ["AveragedDependenceSpecification", "given_bins", "given_parents", "pair_counts"]
+__all__ = ["AveragedDependenceSpecification", "check_same_bins", "given_bins", "given_parents", "pair_counts"]
 
 FEW_ROWS = 20  # for each bin: quantiles of fewer rows are uncertain
-
-
-class _Code(str):
-    """An expression, shown without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-CUTS_OF_FIRST = Argument("cuts", _Code("first.cuts_, parents=first.parents_"))
 
 
 def pair_counts(model: Model) -> PairCounts:
@@ -69,6 +57,7 @@ class AveragedDependenceSpecification(TunableSpecification):
 
     estimator: ClassVar[str] = "AveragedDependence"
     stored: ClassVar[tuple[str, ...]] = ("tuning", "calibration", "form")
+    choices: ClassVar[Choices] = Choices("like", ("cuts", "parents"))
 
     n_bins: int = 5
     smoothing: float | str = 5.0
@@ -121,30 +110,8 @@ class AveragedDependenceSpecification(TunableSpecification):
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
         """Raise if a column has different kinds or bins in the two models."""
         check_merge(mine.layout.schema, mine.model, theirs.layout.schema, theirs.model)
-        names, others = list(mine.layout.names), list(theirs.layout.names)
-        a, b = pair_counts(mine.model), pair_counts(theirs.model)
-        there = dict(zip(others, b.bins, strict=False))
-        for name, bins in zip(names, a.bins, strict=False):
-            if there.get(name, bins) != bins:
-                raise MergeError(
-                    f"Column {name!r} is divided at {_shown(bins)} in the first model and at {_shown(there[name])} in "
-                    "the second, and counts of different bins cannot be added. Fit the second model with the cuts of "
-                    "the first: ",
-                    CUTS_OF_FIRST,
-                    ".",
-                    column=name,
-                    argument="cuts",
-                )
-        parents, other_parents = {names[i] for i in a.parents}, {others[i] for i in b.parents}
-        if a.bins and b.bins and parents != other_parents and set(names) == set(others):
-            only = sorted(parents ^ other_parents, key=names.index)
-            raise MergeError(
-                f"Only one of the two models counts pairs with {listed(only)}. Fit the second model with the parents "
-                "of the first: ",
-                CUTS_OF_FIRST,
-                ".",
-                argument="parents",
-            )
+        mine_pairs, their_pairs = pair_counts(mine.model), pair_counts(theirs.model)
+        check_same_bins(mine.layout.names, mine_pairs, theirs.layout.names, their_pairs, self.choices)
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
         """Warn about columns without values."""
@@ -164,11 +131,40 @@ class AveragedDependenceSpecification(TunableSpecification):
                 SufficeWarning(
                     f"The cuts of {listed(chosen)} were chosen by the first batch of {n_rows:.6g} rows and stay. Begin "
                     f"with a batch of at least {FEW_ROWS * self.n_bins} rows like those to come, or give them: ",
-                    CUTS_OF_FIRST,
+                    self.choices,
                     ".",
                     column=chosen[0],
                 )
             )
+
+
+def check_same_bins(
+    names: Sequence[object], mine: PairCounts, other_names: Sequence[object], theirs: PairCounts, choices: Choices
+) -> None:
+    """Raise `MergeError` if a column has different bins in two models, or the parents differ."""
+    names, others = list(names), list(other_names)
+    there = dict(zip(others, theirs.bins, strict=False))
+    for name, bins in zip(names, mine.bins, strict=False):
+        if there.get(name, bins) != bins:
+            raise MergeError(
+                f"Column {name!r} is divided at {_shown(bins)} in the first model and at {_shown(there[name])} in "
+                "the second, and counts of different bins cannot be added. Fit the second model with the cuts of "
+                "the first: ",
+                choices,
+                ".",
+                column=name,
+                argument="cuts",
+            )
+    parents, other_parents = {names[i] for i in mine.parents}, {others[i] for i in theirs.parents}
+    if mine.bins and theirs.bins and parents != other_parents and set(names) == set(others):
+        only = sorted(parents ^ other_parents, key=names.index)
+        raise MergeError(
+            f"Only one of the two models counts pairs with {listed(only)}. Fit the second model with the parents "
+            "of the first: ",
+            choices,
+            ".",
+            argument="parents",
+        )
 
 
 def given_bins(cuts: Mapping[Any, Any] | None, names: Sequence[object]) -> tuple[Bins | None, ...] | None:

@@ -16,21 +16,25 @@ __all__ = [
     "ClassFacts",
     "ColumnFacts",
     "Description",
+    "MemberFacts",
     "SavedFile",
     "accuracy_line",
     "classes_of",
     "columns_of",
     "description",
     "log_loss_line",
+    "members_of",
     "model_line",
     "save",
     "saved_line",
     "settings_of",
     "show_classes",
     "show_columns",
+    "show_members",
 ]
 
 MAX_COLUMNS = MAX_CLASSES = 40  # in a table; --json has all
+LONGEST_SETTING = 80  # characters of a setting of columns; --json has all
 
 
 class ClassFacts(TypedDict):
@@ -53,6 +57,14 @@ class ColumnFacts(TypedDict):
     weight: float | None
 
 
+class MemberFacts(TypedDict):
+    """A member of an ensemble beside naive Bayes: its name, the names of its columns, and its weight."""
+
+    name: str
+    columns: list[str]
+    weight: float | None
+
+
 class Description(TypedDict):
     """The keys that describe a model in JSON output."""
 
@@ -61,6 +73,7 @@ class Description(TypedDict):
     rows: float
     classes: list[ClassFacts]
     columns: list[ColumnFacts]
+    members: list[MemberFacts]
 
 
 class SavedFile(TypedDict):
@@ -79,6 +92,7 @@ def description(model: GenerativeClassifier) -> Description:
         "rows": sum(each["rows"] for each in classes),
         "classes": classes,
         "columns": columns_of(model),
+        "members": members_of(model),
     }
 
 
@@ -109,6 +123,21 @@ def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
                 "weight": None if weights is None else weights[min(i, len(weights) - 1)],
             }
     return [columns[position] for position in sorted(columns)]
+
+
+def members_of(model: GenerativeClassifier) -> list[MemberFacts]:
+    """The members of an ensemble beside naive Bayes; empty for other models."""
+    fitted = model.fitted_
+    weighted = fitted.weighted
+    return [
+        {
+            "name": block.member,
+            "columns": [str(name) for name in block.names],
+            "weight": None if weighted is None else float(weighted.of_blocks[i][0]),
+        }
+        for i, block in enumerate(fitted.combined.blocks)
+        if block.member
+    ]
 
 
 def settings_of(model: GenerativeClassifier) -> dict[str, object]:
@@ -144,14 +173,20 @@ def _differs(value: object, default: object) -> bool:
 
 def model_line(facts: Description) -> str:
     """The model's class and its settings, on one line."""
-    return facts["model"] + "".join(f", {name} {cell_text(_words(value))}" for name, value in facts["settings"].items())
+    return facts["model"] + "".join(f", {name} {_words(value)}" for name, value in facts["settings"].items())
 
 
-def _words(value: object) -> object:
-    """A mapping as ``key=value, ...``; other values as they are."""
+def _words(value: object) -> str:
+    """Values of columns as ``key=value, ...``, or their number if there are many; other values as table cells."""
+    from suffice.exceptions import counted
+
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={'none' if each is None else cell_text(each)}" for key, each in value.items())
-    return value
+        text = ", ".join(f"{key}={'none' if each is None else cell_text(each)}" for key, each in value.items())
+    elif isinstance(value, list):
+        text = ", ".join(map(str, value))
+    else:
+        return cell_text(value)  # type: ignore[arg-type]
+    return cell_text(text) if len(text) <= LONGEST_SETTING else f"of {counted(len(value), 'column')}"
 
 
 def accuracy_line(accuracy: float, error: float, majority: float) -> str:
@@ -191,6 +226,17 @@ def show_columns(
     page.table(["column", *kinds, "family", *weights], rows, left=2 + len(kinds))
     if len(columns) > most:
         page.line(more_line(len(columns) - most, "column"))
+
+
+def show_members(page: Page, members: Sequence[MemberFacts]) -> None:
+    """Print the members of an ensemble beside naive Bayes, if there are any."""
+    if members:
+        page.heading("Other members")
+        rows = [
+            [each["name"], len(each["columns"]), None if each["weight"] is None else f"{each['weight']:.3f}"]
+            for each in members
+        ]
+        page.table(["member", "columns", "weight"], rows)
 
 
 # ---------------------------------------------------------------------- saving

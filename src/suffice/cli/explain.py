@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import click
@@ -30,6 +31,7 @@ __all__ = ["command"]
 EXAMPLES = """
 suffice explain flowers.suffice test.csv --row 0
 suffice explain flowers.suffice test.csv --row 3 --row 7 --label virginica --against setosa
+suffice explain ensemble.suffice test.csv --members
 suffice explain spam.suffice messages.jsonl --columns body --row 1 --json
 suffice explain spam.suffice --text 'cheap pills'
 """
@@ -50,6 +52,7 @@ class Part(TypedDict):
 
     part: float
     column: NotRequired[str]
+    member: NotRequired[str]
     word: NotRequired[str]
     count: NotRequired[float]
 
@@ -97,6 +100,16 @@ class ExplainedRow(TypedDict):
     is_flag=True,
     help="List each word that a text does not have, for models of present and absent words (--event bernoulli).",
 )
+@click.option(
+    "--members",
+    is_flag=True,
+    help="List the part of each member of an ensemble; default: the parts of a column together.",
+)
+@click.option(
+    "--pairs",
+    is_flag=True,
+    help="List pairs of columns apart, for --model averaged-dependence; default: half a pair's part for each column.",
+)
 @columns_options
 @reading_options
 @json_option
@@ -109,6 +122,8 @@ def command(
     against: str | None,
     most: int,
     absent_words: bool,
+    members: bool,
+    pairs: bool,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -128,11 +143,17 @@ def command(
         raise click.UsageError("--label and --against name the same class.")
     if absent_words and not isinstance(loaded, suffice.TextNaiveBayes):
         raise click.UsageError("--absent-words needs a model of texts (--model text).")
+    if members and not isinstance(loaded, suffice.GenerativeEnsemble):
+        raise click.UsageError("--members needs an ensemble (--model ensemble).")
+    if pairs and not isinstance(loaded, suffice.AveragedDependence):
+        raise click.UsageError("--pairs needs a model of averaged dependence (--model averaged-dependence).")
+    options = {name: True for name, given in {"absent_words": absent_words, "pairs": pairs}.items() if given}
     source = open_rows(loaded, data, texts, reading, columns, ignore)
     read = model_columns(loaded, source)
     with reading_progress(source, "Reading"):
         chosen = rows or range(max(1, len(texts)))
-        explained = _explained_rows(loaded, source, read, chosen, first, second, absent_words=absent_words)
+        explain = functools.partial(_explained, loaded, label=first, against=second, members=members, options=options)
+        explained = _explained_rows(loaded, source, read, chosen, explain)
     if as_json:
         print_json({"model": model, "source": source.name or "--text", "rows": explained})
     else:
@@ -146,10 +167,7 @@ def _explained_rows(
     source: Source,
     read: Sequence[str],
     rows: Sequence[int],
-    label: Hashable,
-    against: Hashable,
-    *,
-    absent_words: bool,
+    explain_row: Callable[..., ExplainedRow],
 ) -> list[ExplainedRow]:
     """Explain the rows with these numbers, in the given order; reading stops after the last of them."""
     from suffice.exceptions import InputError
@@ -165,7 +183,7 @@ def _explained_rows(
             one_row = Batch(batch.rows.slice(row - n_seen, 1), SelectedLocations(batch.locations, [row - n_seen]))
 
             def explain(_: object, model_row: Any, row: int = row, place: str = place) -> ExplainedRow:
-                return _explained(model, model_row, row, place, label, against, absent_words=absent_words)
+                return explain_row(model_row, row, place)
 
             result = use_good_rows(model, source, one_row, read, explain)
             if result is None:
@@ -187,22 +205,24 @@ def _explained(
     model_row: Any,
     row: int,
     place: str,
+    *,
     label: Hashable,
     against: Hashable,
-    *,
-    absent_words: bool,
+    members: bool,
+    options: Mapping[str, bool],
 ) -> ExplainedRow:
     classes: list[Hashable] = model.classes_.tolist()
     if len(classes) < 2:
         from suffice.exceptions import InputError
 
         raise InputError("The model has only one class, so there are no odds to explain.")
-    options = {"absent_words": True} if absent_words else {}
     explanation = model.explain(model_row, label, against, **options)
     probabilities: list[float] = model.predict_proba(model_row)[0].tolist()
     predicted = model.predict(model_row).tolist()[0]
     if label is None and predicted not in (against, explanation.labels.tolist()[0]):
         explanation = model.explain(model_row, predicted, against, **options)
+    if not members:
+        explanation = explanation.by_column()
     return {
         "row": row,
         "place": place,
@@ -223,7 +243,11 @@ def _parts(listing: Mapping[str, Sequence[Any]]) -> list[Part]:
     if "word" in listing:
         words = zip(listing["word"], parts, listing["count"], strict=True)
         return [{"word": word, "part": part, "count": count} for word, part, count in words]
-    return [{"column": column, "part": part} for column, part in zip(listing["column"], parts, strict=True)]
+    columns = zip(listing["column"], parts, strict=True)
+    if "member" in listing:
+        named = zip(listing["member"], columns, strict=True)
+        return [{"member": member, "column": column, "part": part} for member, (column, part) in named]
+    return [{"column": column, "part": part} for column, part in columns]
 
 
 def _show_probabilities(page: Page, probabilities: Sequence[ClassProbability]) -> None:
@@ -245,16 +269,19 @@ def _show(page: Page, explained: ExplainedRow, most: int) -> None:
     where = f"Row {row:,}" if place == f"row {row}" else f"Row {row:,} ({place})"
     page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
     _show_probabilities(page, explained["probabilities"])
-    before = " before calibration" if explained["calibrated"] else ""
-    before = " with the weights of the columns" if explained["weighted"] else before
+    before = " before calibration" if explained["calibrated"] and not explained["weighted"] else ""
+    odds = "weighted log-odds" if explained["weighted"] else "log-odds"
     page.line(
-        f"log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
+        f"{odds} of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
         f"{explained['log_odds']:.6g}, the sum of"
     )
     parts = explained["parts"]
     if "word" in parts[0]:
         rows = [[each["word"], each["count"], f"{each['part']:+.4f}"] for each in parts[:most]]
         page.table(["word", "count", "part"], rows)
+    elif "member" in parts[0]:
+        rows = [[each["column"], each["member"] or None, f"{each['part']:+.4f}"] for each in parts[:most]]
+        page.table(["column", "member", "part"], rows, left=2)
     else:
         page.table(["column", "part"], [[each["column"], f"{each['part']:+.4f}"] for each in parts[:most]])
     if len(parts) > most:

@@ -21,6 +21,7 @@ from suffice.cli.description import (
     saved_line,
     show_classes,
     show_columns,
+    show_members,
 )
 from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json, row_count
 from suffice.cli.progress import reading_progress
@@ -39,7 +40,10 @@ from suffice.cli.settings import (
     Settings,
     check_model_settings,
     check_no_settings,
+    default_model,
     estimator_of,
+    like_option,
+    model_like,
     setting_options,
 )
 from suffice.cli.writing import check_writable, model_option, update_lock
@@ -56,8 +60,8 @@ suffice fit 'parts/*.parquet' -t species --family visits=poisson
 suffice fit train.csv -t species --estimation bayes --calibrate isotonic
 suffice fit train.csv -t species --prior uniform --no-validate
 suffice fit train.csv -t species --model discriminant --covariance own
-suffice fit train.csv -t species --model discriminant --shrinkage auto
 suffice fit messages.jsonl -t kind --model text --columns body -o spam.suffice
+suffice fit tuesday.csv -t species --like monday.suffice -o tuesday.suffice
 suffice fit monday.csv -t species --update flowers.suffice -o flowers.suffice
 cat train.csv | suffice fit - -t species --json
 """
@@ -89,8 +93,9 @@ class ScoreFacts(TypedDict):
         "--model",
         "kind",
         type=Choice(MODELS, case_sensitive=False),
-        help="Kind of model; default: naive-bayes, and text for mails.",
+        help="Kind of model; default: ensemble, or naive-bayes with a setting that only naive-bayes has; text for mails.",
     ),
+    like_option,
     click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),
 )
 @setting_options
@@ -117,6 +122,7 @@ def command(
     target: str | None,
     output: str | None,
     kind: str | None,
+    like: str | None,
     update: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
@@ -135,6 +141,8 @@ def command(
     if update is not None:
         if kind is not None:
             raise click.UsageError("--model cannot be combined with --update: an updated model keeps its kind.")
+        if like is not None:
+            raise click.UsageError("--like cannot be combined with --update: an updated model keeps its choices.")
         check_no_settings(settings)
     check_writable(output)
     import suffice
@@ -145,12 +153,13 @@ def command(
         target = target if old is None or target is not None else old.fitted_.target
         source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
         target = known_target(old, target, documents=source.documents)
-        kind = kind or ("text" if source.documents else "naive-bayes")
         if output is not None and any(is_same_file(output, file) for file in source.files):
             raise click.UsageError(f"--output {output} would replace the data. Choose another file name.")
         if old is None:
+            kind, first = (kind, None) if like is None else model_like(like, kind, settings)
+            kind = kind or ("text" if source.documents else default_model(settings))
             check_model_settings(kind, settings)
-            model = estimator_of(kind, settings, source, target)
+            model = estimator_of(kind, settings, source, target, first)
             read = [name for name in source.names if name not in (target, weights)]
             source.read_numbers(model.specification().reader.number_columns(read, None))
             note_reading(source)
@@ -225,6 +234,7 @@ def _show(
     show_classes(page, facts["classes"])
     page.heading("Columns")
     show_columns(page, facts["columns"], report.types)
+    show_members(page, facts["members"])
     if scores is None:
         page.heading(f"Not scored: {why_no_scores}")
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.description import Description, description, model_line, show_classes, show_columns
+from suffice.cli.description import Description, description, model_line, show_classes, show_columns, show_members
 from suffice.cli.output import Cell, Page, cell_text, json_option, number, print_json, size
 from suffice.cli.reading import model_argument
 
@@ -77,6 +77,7 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
         page.table(
             ["column", "parent", "cuts"],
             [[each["column"], "yes" if each["parent"] else "no", _cuts_text(each["cuts"])] for each in bins],
+            left=3,
         )
     if most:
         _show_informative(page, columns[:most], entropy_bits, words)
@@ -120,7 +121,8 @@ class ColumnBins(TypedDict):
 
 def _bins(model: Any) -> list[ColumnBins]:
     """Bins and parents of averaged dependence; empty for other models."""
-    if not hasattr(model, "cuts_"):
+    choices = getattr(model.fitted_.specification, "choices", None)  # asking the model imports scikit-learn
+    if choices is None or "cuts" not in choices.value or not hasattr(model, "cuts_"):
         return []
     parents = set(model.parents_)
     return [{"column": str(name), "parent": name in parents, "cuts": cuts} for name, cuts in model.cuts_.items()]
@@ -203,6 +205,7 @@ def _show_model(page: Page, file: str, facts: Description) -> None:
     show_classes(page, facts["classes"])
     page.heading("Columns")
     show_columns(page, facts["columns"])
+    show_members(page, facts["members"])
 
 
 def _show_informative(

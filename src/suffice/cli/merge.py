@@ -60,7 +60,7 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
 def _named(error: MergeError, models: Sequence[str]) -> MergeError:
     """The error with the names of the two files that cannot be merged."""
     import suffice
-    from suffice.exceptions import MergeError
+    from suffice.exceptions import Argument, Choices, MergeError
 
     first = suffice.load(models[0])
     for path in models[1:]:
@@ -71,5 +71,6 @@ def _named(error: MergeError, models: Sequence[str]) -> MergeError:
         try:
             suffice.merge([first, other])
         except MergeError as problem:
-            return MergeError(f"{models[0]} and {path}: ", *problem.sentence, column=problem.column, file=path)
+            pieces = [Argument("like", models[0]) if isinstance(each, Choices) else each for each in problem.sentence]
+            return MergeError(f"{models[0]} and {path}: ", *pieces, column=problem.column, file=path)
     return error

@@ -30,6 +30,8 @@ def _specification(name: str) -> type[Specification] | None:
     import suffice.naive_bayes.text_specification
     from suffice.learning.specification import SPECIFICATIONS
 
+    if name == "GenerativeEnsemble":  # its modules take longer to import
+        import suffice.ensemble.specification
     if name not in SPECIFICATIONS:
         import suffice.api  # noqa: F401
     return SPECIFICATIONS.get(name)

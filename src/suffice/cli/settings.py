@@ -16,14 +16,24 @@ if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
     from suffice.sources.files import Source
 
-__all__ = ["MODELS", "Settings", "check_model_settings", "check_no_settings", "estimator_of", "setting_options"]
+__all__ = [
+    "MODELS",
+    "Settings",
+    "check_model_settings",
+    "check_no_settings",
+    "default_model",
+    "estimator_of",
+    "like_option",
+    "model_like",
+    "setting_options",
+]
 
 F = TypeVar("F", bound=Callable[..., object])
 Settings: TypeAlias = Mapping[str, object]
 """Settings that were given, by the names of the estimators' parameters."""
 
 # The names of suffice.api.MODELS, which a test compares. Importing them would import NumPy for every --help.
-MODELS = ("naive-bayes", "discriminant", "averaged-dependence", "text")
+MODELS = ("ensemble", "naive-bayes", "discriminant", "averaged-dependence", "text")
 
 
 class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 only
@@ -95,33 +105,75 @@ def _families(
     return families or None
 
 
-NAIVE_BAYES = (
+ALL = (
+    click.option(
+        "--prior", metavar="data|uniform|CLASS=SHARE,...", help="Class prior; default: class frequencies in the data."
+    ),
+)
+BUT_ENSEMBLE = (
+    click.option(
+        "--smoothing",
+        type=NumberOr("auto"),
+        help="Strength of the prior on the parameters; default: 1, 5 for averaged-dependence, and auto for text.",
+    ),
+    click.option(
+        "--estimation",
+        type=Choice(["mle", "map", "bayes"], case_sensitive=False),
+        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior; default: map, "
+        "and mle with --shrinkage oas for discriminant.",
+    ),
+    click.option(
+        "--calibrate",
+        type=Choice(["temperature", "isotonic", "columns", "none"], case_sensitive=False),
+        help="Calibrate probabilities on held-out rows: with one temperature (default for text), a monotone map, or a "
+        "weight for each column; or not at all (default for other models). The ensemble is always calibrated.",
+    ),
+)
+COLUMNS = (
     click.option(
         "--family",
         "families",
         multiple=True,
         metavar="COL=FAMILY",
         callback=_families,
-        help="Family (distribution) of a column; default: chosen by its type. COL1,COL2=multivariate_gaussian models "
-        "columns jointly, COL=none ignores a column, FAMILY alone applies to all other columns (a family of numbers "
-        "to those of numbers), and best chooses by held-out log-loss. Repeatable.",
-    ),
-    click.option(
-        "--blocks",
-        type=Choice(["auto"], case_sensitive=False),
-        help="auto finds columns that depend on each other given the class and models them jointly: numbers as "
-        "multivariate_gaussian, categories as joint_table.",
+        help="Family (distribution) of a column; default: chosen by the data (ensemble) or by its type (naive-bayes). "
+        "COL1,COL2=multivariate_gaussian models columns jointly, COL=none ignores a column, FAMILY alone applies to "
+        "all other columns (a family of numbers to those of numbers), and best chooses by held-out log-loss. "
+        "Repeatable.",
     ),
     click.option(
         "--missing",
         type=Choice(["ignore", "category", "em", "drop", "error"], case_sensitive=False),
-        help="Missing cells. naive-bayes: ignore those of categorical columns (default), or treat them as a category. "
-        "discriminant: use the other cells of the row (em, default), drop the row, or stop (error).",
+        help="Missing cells. ensemble and naive-bayes: ignore those of categorical columns (default), or treat them as "
+        "a category. discriminant: use the other cells of the row (em, default), drop the row, or stop (error).",
     ),
     click.option(
         "--unseen",
         type=Choice(["ignore", "share", "error"], case_sensitive=False),
         help="Ignore categories not seen in training (default), give them a small probability, or stop.",
+    ),
+)
+BINS = (
+    click.option(
+        "--n-bins",
+        type=click.IntRange(min=2),
+        metavar="N",
+        help="Bins of a numeric column; default: 5. The first batch of rows sets the cuts.",
+    ),
+    click.option(
+        "--max-parents",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Columns that others may depend on, the most informative ones; default: 12, and 50 for "
+        "averaged-dependence.",
+    ),
+)
+NAIVE_BAYES = (
+    click.option(
+        "--blocks",
+        type=Choice(["auto"], case_sensitive=False),
+        help="auto finds columns that depend on each other given the class and models them jointly: numbers as "
+        "multivariate_gaussian, categories as joint_table.",
     ),
 )
 DISCRIMINANT = (
@@ -148,29 +200,10 @@ DISCRIMINANT = (
 )
 AVERAGED_DEPENDENCE = (
     click.option(
-        "--n-bins",
-        type=click.IntRange(min=2),
-        metavar="N",
-        help="Bins of a numeric column; default: 5. The first batch of rows sets the cuts.",
-    ),
-    click.option(
-        "--max-parents",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Columns that others may depend on, the most informative ones; default: 50.",
-    ),
-    click.option(
         "--max-levels",
         type=click.IntRange(min=1),
         metavar="N",
         help="Levels of a column with a bin of their own, the most frequent ones; default: 100.",
-    ),
-    click.option(
-        "--cuts-of",
-        "cuts",
-        type=click.Path(),
-        metavar="MODEL",
-        help="Saved model whose cuts and parents to use: models with the same cuts can be merged.",
     ),
 )
 TEXT = (
@@ -217,63 +250,52 @@ TEXT = (
         help="Hash words to N slots, which bounds memory; default: 0 (keep words).",
     ),
 )
-ALL = (
-    click.option(
-        "--smoothing",
-        type=NumberOr("auto"),
-        help="Strength of the prior on the parameters; default: 1, 5 for averaged-dependence, and auto for text.",
-    ),
-    click.option(
-        "--estimation",
-        type=Choice(["mle", "map", "bayes"], case_sensitive=False),
-        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior; default: map, "
-        "and mle with --shrinkage oas for discriminant.",
-    ),
-    click.option(
-        "--prior", metavar="data|uniform|CLASS=SHARE,...", help="Class prior; default: class frequencies in the data."
-    ),
-    click.option(
-        "--calibrate",
-        type=Choice(["temperature", "isotonic", "columns", "none"], case_sensitive=False),
-        help="Calibrate probabilities on held-out rows: with one temperature (default for text), a monotone map, or a "
-        "weight for each column; or not at all (default for other models).",
-    ),
-)
 SECTIONS = {
     "Settings of all models": ALL,
+    "Settings of ensemble and naive-bayes": COLUMNS,
+    "Settings of ensemble and averaged-dependence": BINS,
+    "Settings of all models but ensemble": BUT_ENSEMBLE,
     "Settings of naive-bayes": NAIVE_BAYES,
     "Settings of discriminant": DISCRIMINANT,
     "Settings of averaged-dependence": AVERAGED_DEPENDENCE,
     "Settings of text": TEXT,
 }
 SETTINGS_OF = {
-    "naive-bayes": ("families", "blocks", "missing", "unseen"),
-    "discriminant": ("covariance", "shape", "mix", "shrinkage", "missing"),
-    "averaged-dependence": ("n_bins", "max_parents", "max_levels", "cuts"),
+    "ensemble": ("families", "missing", "unseen", "n_bins", "max_parents"),
+    "naive-bayes": ("families", "missing", "unseen", "blocks", "smoothing", "estimation", "calibrate"),
+    "discriminant": ("covariance", "shape", "mix", "shrinkage", "missing", "smoothing", "estimation", "calibrate"),
+    "averaged-dependence": ("n_bins", "max_parents", "max_levels", "smoothing", "calibrate"),
     "text": (
-        "event",
-        "weighting",
-        "binary",
-        "idf",
-        "ngram_range",
-        "characters",
-        "max_words",
-        "min_length",
-        "punctuation",
-        "slots",
+        *("event", "weighting", "binary", "idf", "ngram_range", "characters", "max_words", "min_length"),
+        *("punctuation", "slots", "smoothing", "estimation", "calibrate"),
     ),
 }
 """Settings that not all models have."""
+WHY_NOT = {
+    ("averaged-dependence", "estimation"): "its counts are always smoothed; see --smoothing",
+    ("averaged-dependence", "missing"): "a missing cell is in a bin of its own",
+    ("ensemble", "calibrate"): "its probabilities are always calibrated",
+}
+like_option = click.option(
+    "--like",
+    type=click.Path(),
+    metavar="MODEL",
+    help="Saved model whose families, cuts and parents to use. Models with the same choices can be merged.",
+)
 NOT_NUMBERS = ("text", "category")
 """Types of columns that families of numbers do not take."""
-MISSING = {"naive-bayes": ("ignore", "category"), "discriminant": ("em", "drop", "error")}
+MISSING = {
+    "ensemble": ("ignore", "category"),
+    "naive-bayes": ("ignore", "category"),
+    "discriminant": ("em", "drop", "error"),
+}
 """Values of ``--missing`` for each model."""
 
 
 def setting_options(function: F) -> F:
     """Add all settings as options. The function gets those that were given as ``settings``."""
     own = dict.fromkeys(name for names in SETTINGS_OF.values() for name in names)
-    names = [*own, "smoothing", "estimation", "prior", "calibrate"]
+    names = [*own, "prior"]
 
     @functools.wraps(function)
     def with_settings(*args: object, **given: Any) -> object:
@@ -286,21 +308,26 @@ def setting_options(function: F) -> F:
     return decorated  # type: ignore[no-any-return]
 
 
+def default_model(settings: Settings) -> str:
+    """The model of a table if none is named: the ensemble, or naive Bayes if it alone has all settings."""
+    wanted = settings.keys() - {"prior"}
+    fits = [kind for kind in ("ensemble", "naive-bayes") if wanted.issubset(SETTINGS_OF[kind])]
+    return fits[0] if fits else "ensemble"
+
+
 def check_model_settings(kind: str, settings: Settings) -> None:
     """Raise if a setting belongs to another model."""
-    if kind == "averaged-dependence" and "estimation" in settings:
-        raise click.UsageError(f"--model {kind} has no --estimation: its counts are always smoothed; see --smoothing.")
-    if kind == "averaged-dependence" and "missing" in settings:
-        raise click.UsageError(f"--model {kind} has no --missing: a missing cell is in a bin of its own.")
-    for other, names in SETTINGS_OF.items():
-        wrong = [name for name in names if name in settings and name not in SETTINGS_OF.get(kind, ())]
-        if other != kind and wrong:
-            raise click.UsageError(f"{_option_name(wrong[0])} needs --model {other}; the model is {kind}.")
+    for name in [each for each in settings if each != "prior" and each not in SETTINGS_OF[kind]]:
+        option = _option_name(name)
+        if (kind, name) in WHY_NOT:
+            raise click.UsageError(f"--model {kind} has no {option}: {WHY_NOT[kind, name]}.")
+        others = " or ".join(other for other, names in SETTINGS_OF.items() if name in names)
+        raise click.UsageError(f"{option} needs --model {others}; the model is {kind}.")
     missing = settings.get("missing")
     if missing is not None and missing not in MISSING[kind]:
-        (other,) = (name for name, values in MISSING.items() if missing in values)
+        others = " or ".join(other for other, values in MISSING.items() if missing in values)
         raise click.UsageError(
-            f"--missing {missing} needs --model {other}; the model is {kind}, which takes {', '.join(MISSING[kind])}."
+            f"--missing {missing} needs --model {others}; the model is {kind}, which takes {', '.join(MISSING[kind])}."
         )
 
 
@@ -320,8 +347,10 @@ def _option_name(name: str) -> str:
     return shell_spelling(Argument(name))
 
 
-def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> GenerativeClassifier:
-    """Return the model with its settings, not fitted yet."""
+def estimator_of(
+    kind: str, settings: Settings, source: Source, target: str, like: GenerativeClassifier | None = None
+) -> GenerativeClassifier:
+    """Return the model with its settings, not fitted yet; ``like`` gives it the choices of another model."""
     from suffice.api import model_named
 
     parameters = dict(settings)
@@ -331,29 +360,50 @@ def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> 
         parameters["families"] = _families_by_column(parameters["families"], source, read)
     if "prior" in parameters:
         parameters["prior"] = _prior(str(parameters["prior"]), source.types.get(target, "text"))
-    if "cuts" in parameters:
-        parameters |= _bins_of(str(parameters["cuts"]))
     if parameters.get("max_words") == "all":
         parameters["max_words"] = None
     if parameters.get("characters") == "none":
         parameters["characters"] = None
     if parameters.get("calibrate") == "none":
         parameters["calibrate"] = False
+    if like is not None:
+        parameters |= _choices_of(like)
     return model_named(kind, **parameters)
 
 
-def _bins_of(path: str) -> dict[str, object]:
-    """Return the cuts and parents of a saved model."""
-    from suffice.api import load
-    from suffice.averaged_dependence import AveragedDependence
+def model_like(path: str, kind: str | None, settings: Settings) -> tuple[str, GenerativeClassifier]:
+    """The saved model whose choices a new model repeats, and the kind of both."""
+    from suffice.api import MODELS, load
 
     model = load(path)
-    if not isinstance(model, AveragedDependence):
+    name = type(model).__name__
+    own = next((each for each, estimator in MODELS.items() if estimator == name), name)
+    if not hasattr(model.fitted_.specification, "choices"):
         raise click.BadParameter(
-            f"{path} holds a {type(model).__name__}; only a model of --model averaged-dependence has cuts.",
-            param_hint="'--cuts-of'",
+            f"{path} holds a {name}, which chooses neither families nor cuts. Models of this kind with the same "
+            "settings can be merged without --like.",
+            param_hint="'--like'",
         )
-    return {"cuts": model.cuts_, "parents": model.parents_}
+    if kind not in (None, own):
+        raise click.BadParameter(
+            f"{path} holds a {name}, and only models of one kind can be merged. Give --model {own}.",
+            param_hint="'--like'",
+        )
+    wrong = [each for each in ("families", "blocks") if each in settings]
+    if wrong:
+        raise click.UsageError(f"{_option_name(wrong[0])} cannot be combined with --like, which gives the families.")
+    return own, model
+
+
+def _choices_of(model: Any) -> dict[str, object]:
+    """Families, cuts and parents of a fitted model, where it has some."""
+    names = model.fitted_.specification.choices.value
+    choices = {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
+    if "families" in choices:
+        read = {name for key in choices["families"] for name in (key if isinstance(key, tuple) else (key,))}
+        ignored = [name for name in model.fitted_.layout.names if name not in read]
+        choices["families"] |= dict.fromkeys(ignored)
+    return choices
 
 
 def _families_by_column(given: object, source: Source, read: Sequence[str]) -> object:

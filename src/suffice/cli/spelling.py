@@ -22,6 +22,7 @@ OPTIONS = {
 }
 """Options whose names differ from the argument's name with dashes."""
 MODELS = {
+    "GenerativeEnsemble": "ensemble",
     "NaiveBayes": "naive-bayes",
     "GaussianDiscriminant": "discriminant",
     "AveragedDependence": "averaged-dependence",
@@ -134,14 +135,16 @@ def _prior(value: object) -> str:
 
 SPECIAL: dict[str, Callable[[object], str]] = {
     "calibrate": _calibrate,
-    "cuts": lambda value: "--cuts-of MODEL",
+    "cuts": lambda value: "--like MODEL",
     "delimiter": _delimiter,
     "families": _families,
     "header": _header,
+    "like": lambda value: _option("--like", value if isinstance(value, str) else "MODEL"),
     "max_words": _max_words,
     "ngram_range": _ngrams,
     "nulls": _texts("--null"),
     "nulls_only": _texts("--null-only"),
+    "parents": lambda value: "--like MODEL",
     "prior": _prior,
     "text": _texts("--text"),
 }

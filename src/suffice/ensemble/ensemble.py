@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suffice.bayes import Prior
-from suffice.ensemble.specification import EnsembleSpecification
+from suffice.ensemble.specification import EnsembleSpecification, averaged_dependence_of
 from suffice.families import Family
 from suffice.families.categorical import Missing, Unseen
 from suffice.learning.impossible import Impossible
@@ -137,11 +137,10 @@ class GenerativeEnsemble(NaiveBayes):
         return [names[i] for i in counts.parents]
 
     def _pairs(self) -> tuple[list[Any], PairCounts]:
-        model = self.fitted_.model
-        for block, statistic in zip(model.blocks, model.statistics, strict=True):
-            if isinstance(statistic, PairCounts):
-                return list(block.names), statistic
-        raise AttributeError("The model has fewer than two columns of cells, so it has no averaged dependence.")
+        found = averaged_dependence_of(self.fitted_.model)
+        if found is None:
+            raise AttributeError("The model has fewer than two columns of cells, so it has no averaged dependence.")
+        return list(found[0]), found[1]
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
         """Explain predictions: the parts of the log-odds of each member and column, which sum to it.

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from suffice import bayes
-from suffice.averaged_dependence.specification import given_bins, given_parents
+from suffice.averaged_dependence.specification import check_same_bins, given_bins, given_parents
 from suffice.ensemble.gaussian_member import GaussianMember
-from suffice.exceptions import InputError, SingularCovarianceWarning
+from suffice.exceptions import Choices, Estimator, InputError, SingularCovarianceWarning
 from suffice.families import AveragedDependence, Family
 from suffice.learning.calibration import Calibration, fit_temperature
 from suffice.learning.column_weights import fit_column_weights, some_rows
@@ -28,16 +28,16 @@ from suffice.learning.hold_out import HoldOut
 from suffice.learning.specification import Solution, specification_named
 from suffice.learning.tunable import Calibrate, with_data_prior
 from suffice.learning.tuning_result import Tuning
-from suffice.model import Block, Estimate
+from suffice.model import Block, Estimate, Model
 from suffice.model.parts import part_names, parts_of_blocks
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Array, Float
-from suffice.statistics import Membership
+from suffice.statistics import Membership, PairCounts
 from suffice.statistics.classes import present_rows
 from suffice.tables import Table
 from suffice.tables.table import Schema
 
-__all__ = ["EnsembleSpecification"]
+__all__ = ["EnsembleSpecification", "averaged_dependence_of"]
 
 MOST_OWN, MOST_SHARED = 128, 2000  # columns of a covariance matrix of each class, and of all classes
 MOST_BY_SUBTRACTION = 100  # rows and parts, if parts without a closed form hold out rows one by one
@@ -81,6 +81,14 @@ class Combination:
         return None
 
 
+def averaged_dependence_of(model: Model) -> tuple[tuple[object, ...], PairCounts] | None:
+    """Columns and statistic of averaged dependence; None if the model has fewer than two columns of cells."""
+    for block, statistic in zip(model.blocks, model.statistics, strict=True):
+        if block.member and isinstance(statistic, PairCounts):
+            return tuple(block.names), statistic
+    return None
+
+
 @specification_named
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EnsembleSpecification(NaiveBayesSpecification):
@@ -88,6 +96,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
 
     estimator: ClassVar[str] = "GenerativeEnsemble"
     begins_with_fit: ClassVar[bool] = True
+    choices: ClassVar[Choices] = Choices("like", ("families", "cuts", "parents"))
     calibrate: ClassVar[Calibrate] = "columns"  # type: ignore[misc]
     blocks: ClassVar[str | None] = None  # type: ignore[misc]
     estimation: ClassVar[str | None] = "map"  # type: ignore[misc]
@@ -175,19 +184,27 @@ class EnsembleSpecification(NaiveBayesSpecification):
 
     # ------------------------------------------------------------------ the contract
 
+    def check_density(self, verb: str) -> None:
+        """Raise for unlabelled rows: the weights are fitted to held-out rows of the labelled ones."""
+        if verb == "learning from unlabelled rows":
+            raise InputError(
+                f"{self.estimator} does not learn from unlabelled rows: its weights need labels. Use ",
+                Estimator("NaiveBayes"),
+                ".",
+                argument="unlabelled",
+            )
+
     def check_update(self, fitted: Fitted | None) -> None:
         """The first batch is fitted, so it needs nothing before it."""
         if fitted is not None:
             super().check_update(fitted)
 
-    def check_density(self, verb: str) -> None:
-        """Raise if the verb needs a density of what the ensemble scores."""
-        if verb == "learning from unlabelled rows":
-            raise InputError(
-                f"A {self.estimator} compares classes and has no density of its own, so it cannot learn from rows "
-                "without labels. Use NaiveBayes or GaussianDiscriminant.",
-                argument="unlabelled",
-            )
+    def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
+        """Raise if naive Bayes cannot be merged, or if averaged dependence has different bins or parents."""
+        super().check_merge(mine, theirs)
+        first, second = averaged_dependence_of(mine.model), averaged_dependence_of(theirs.model)
+        if first is not None and second is not None:
+            check_same_bins(*first, *second, self.choices)
 
     def solve(self, fitted: Fitted) -> Solution:
         """Parameters of all members."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from suffice import bayes, kernels
-from suffice.exceptions import InputError, MergeError, SufficeError
+from suffice.exceptions import Choices, InputError, MergeError, SufficeError
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
 from suffice.model import Block
 from suffice.model.leave_one_out import leave_one_out_log_prior
@@ -187,7 +187,7 @@ def _log_share(joint: Float, codes: Codes) -> Float:
     return np.maximum(share, np.log(np.finfo(np.float64).eps))
 
 
-def check_same_choice(mine: Schema, theirs: Schema) -> None:
+def check_same_choice(mine: Schema, theirs: Schema, choices: Choices) -> None:
     """Raise `MergeError` if the data of two models have chosen different families for a column."""
     if mine.scores is None or theirs.scores is None:
         return
@@ -196,8 +196,9 @@ def check_same_choice(mine: Schema, theirs: Schema) -> None:
         first, second = mine.scores.chosen(j), others.get(name)
         if first is not None and second is not None and first != second:
             raise MergeError(
-                f"Cannot merge: families='best' chose {first} for column {name!r} in the first model and "
-                f"{second} in the second. Fit one of the models with the families of the other: "
-                "NaiveBayes(other.families_).",
+                f"Cannot merge: the data chose the family {first} for column {name!r} in the first model and "
+                f"{second} in the second. Fit the second model with the families of the first: ",
+                choices,
+                ".",
                 column=name,
             )

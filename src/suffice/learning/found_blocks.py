@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.exceptions import (
+    Choices,
     MergeError,
     SingularCovarianceError,
     SingularCovarianceWarning,
@@ -206,7 +207,7 @@ def _tables(at: list[int], schema: Schema, table: Table, members: Membership, ro
 # ---------------------------------------------------------------------- merge
 
 
-def check_same_blocks(mine: Schema, theirs: Schema) -> None:
+def check_same_blocks(mine: Schema, theirs: Schema, choices: Choices) -> None:
     """Raise `MergeError` if the data of two models have chosen different blocks."""
     if mine.found is None or theirs.found is None:
         return
@@ -218,7 +219,9 @@ def check_same_blocks(mine: Schema, theirs: Schema) -> None:
     which = "the first model" if only[0] in first else "the second model"
     both = " with another covariance" if only[0] in first and only[0] in second else ""
     raise MergeError(
-        f"Cannot merge: blocks='auto' found different blocks in the two models; only {which} has {listed(columns)} as "
-        f"a block{both}. Fit one of the models with the blocks of the other: NaiveBayes(other.families_).",
+        f"Cannot merge: the data have different blocks in the two models; only {which} has {listed(columns)} as "
+        f"a block{both}. Fit the second model with the blocks of the first: ",
+        choices,
+        ".",
         column=next(iter(only[0])),
     )

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
-from scipy.special import multigammaln
+import scipy
 
 from suffice.numerics.types import Float
 
@@ -74,8 +74,8 @@ class GaussianEvidence:
     def _rise(self, size: int) -> Float:
         """log Γ_m((m + ν)/2) − log Γ_m(m/2) of m columns, for each matrix (T,)."""
         if size not in self._rises:
-            after = multigammaln((size + self._degrees) / 2, size)
-            self._rises[size] = np.asarray(after - multigammaln(size / 2, size))
+            after = scipy.special.multigammaln((size + self._degrees) / 2, size)
+            self._rises[size] = np.asarray(after - scipy.special.multigammaln(size / 2, size))
         return self._rises[size]
 
     def _evidence(self, size: int, log_det: Float, log_prior: Float) -> Float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float
@@ -59,8 +59,8 @@ class TableEvidence:
             counts = self._pair_counts(np.flatnonzero(self._classes == k), bounds)
             beside = np.add.reduceat(counts, bounds, axis=1)  # of each level, in rows where column j is known (C, d)
             both = np.add.reduceat(beside, bounds, axis=0)
-            one = np.add.reduceat(gammaln(1 + beside), bounds, axis=0) - log_rise(sizes[:, None], both)
-            joint = np.add.reduceat(np.add.reduceat(gammaln(1 + counts), bounds, axis=0), bounds, axis=1)
+            one = np.add.reduceat(scipy.special.gammaln(1 + beside), bounds, axis=0) - log_rise(sizes[:, None], both)
+            joint = np.add.reduceat(np.add.reduceat(scipy.special.gammaln(1 + counts), bounds, axis=0), bounds, axis=1)
             out += joint - log_rise(pairs, both) - one - one.T
         out[(pairs > MOST_LEVELS) | np.eye(d, dtype=bool)] = -np.inf
         self._linked = [set(np.flatnonzero(row > 0).tolist()) for row in out]
@@ -119,4 +119,4 @@ class TableEvidence:
 
 def _evidence(counts: Float) -> float:
     """Evidence of the counts of levels in each class (K, L)."""
-    return float(gammaln(1 + counts).sum() - log_rise(counts.shape[1], counts.sum(axis=1)).sum())
+    return float(scipy.special.gammaln(1 + counts).sum() - log_rise(counts.shape[1], counts.sum(axis=1)).sum())

@@ -59,7 +59,7 @@ def _rearranged(blocks: Sequence[Block], theirs: Sequence[Block], others: Sequen
 
 def _check_columns(blocks: Sequence[Block], theirs: Sequence[Block]) -> None:
     """Raise unless both models have the same columns."""
-    ours, others = ([name for block in each for name in block.names] for each in (blocks, theirs))
+    ours, others = (list(dict.fromkeys(name for block in each for name in block.names)) for each in (blocks, theirs))
     numbered = [all(isinstance(name, int | np.integer) for name in names) for names in (ours, others)]
     if ours and others and numbered[0] != numbered[1]:
         named = others if numbered[0] else ours

@@ -91,7 +91,7 @@ class Explanation:
         names = list(dict.fromkeys(self.names))
         at = np.array([names.index(name) for name in self.names])
         parts = np.zeros((len(self), len(names)))
-        np.add.at(parts, (slice(None), at), self.parts)
+        np.add.at(parts.T, at, self.parts.T)
         return replace(self, names=names, parts=parts, members=None)
 
     def to_frame(self, row: int | None = None, backend: Any = None) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mean, listed, warn_user
+from suffice.exceptions import Argument, Choices, InputError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.families import Family
 from suffice.learning.best_families import best_columns, check_same_choice, family_scores, names_best
 from suffice.learning.column_checks import (
@@ -40,6 +40,7 @@ class NaiveBayesSpecification(TunableSpecification):
 
     estimator: ClassVar[str] = "NaiveBayes"
     stored: ClassVar[tuple[str, ...]] = ("tuning", "calibration", "form")
+    choices: ClassVar[Choices] = Choices("like", ("families",))
 
     families: str | Family | Mapping[Any, Any] = "auto"
     estimation: str | None = "map"
@@ -135,8 +136,8 @@ class NaiveBayesSpecification(TunableSpecification):
 
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
         """Raise if a column has different kinds, a different best family, or different blocks in the two models."""
-        check_same_blocks(mine.layout.schema, theirs.layout.schema)
-        check_same_choice(mine.layout.schema, theirs.layout.schema)
+        check_same_blocks(mine.layout.schema, theirs.layout.schema, self.choices)
+        check_same_choice(mine.layout.schema, theirs.layout.schema, self.choices)
         check_merge(mine.layout.schema, mine.model, theirs.layout.schema, theirs.model)
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:

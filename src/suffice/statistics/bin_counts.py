@@ -141,7 +141,7 @@ class BinCounts(Statistic):
         if self.cuts and not np.isin(_numbers(self.bins), np.arange(len(self.cuts) + 1)).all():
             return False
         same = self.column[1:] == self.column[:-1]
-        ascending = np.diff(self.bins) > 0
+        ascending = self.bins[1:] > self.bins[:-1]  # a difference may overflow
         return bool((ascending | ~same).all() and (_truncated(self.bins, self.shift) == self.bins).all())
 
     # ------------------------------------------------------------------ the contract of a statistic

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import Categorical, JointTable
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
@@ -44,6 +44,12 @@ def main() -> None:
     models = {
         "AveragedDependence": (
             AveragedDependence(calibrate=True, cuts={2: "levels"}),
+            np.c_[holes[:, :2], counts[:, 0]],
+            texts,
+            weights,
+        ),
+        "GenerativeEnsemble": (
+            GenerativeEnsemble({2: "categorical", 0: "best"}),
             np.c_[holes[:, :2], counts[:, 0]],
             texts,
             weights,
