@@ -185,7 +185,7 @@ def _words(value: object) -> str:
     elif isinstance(value, list):
         text = ", ".join(map(str, value))
     else:
-        return cell_text(value)  # type: ignore[arg-type]
+        return cell_text(value)
     return cell_text(text) if len(text) <= LONGEST_SETTING else f"of {counted(len(value), 'column')}"
 
 

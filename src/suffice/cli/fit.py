@@ -93,7 +93,7 @@ class ScoreFacts(TypedDict):
         "--model",
         "kind",
         type=Choice(MODELS, case_sensitive=False),
-        help="Kind of model; default: ensemble, or naive-bayes with a setting that only naive-bayes has; text for mails.",
+        help="Kind of model; default: ensemble, naive-bayes with a setting that only naive-bayes has, text for mails.",
     ),
     like_option,
     click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),

@@ -257,8 +257,6 @@ class NaiveBayes(TunableClassifier):
             if block.member:
                 continue
             at = block.positions(fitted.layout.n_columns)
-            if block.member:
-                continue
             if block.by_column:
                 families += [(at[i], name, block.family) for i, name in enumerate(block.names)]
             else:
