@@ -12,9 +12,9 @@ import suffice
 from suffice import GenerativeEnsemble, MergeError, NaiveBayes
 from suffice.families import Categorical, Text
 
-OFFICE = "meeting lunch report draft agenda project notes invoice tomorrow schedule team budget".split()
-SELLING = "winner prize free cash pills cheap offer click guaranteed credit deal urgent".split()
-COMMON = "the you and to for with this have your from will can now please about more".split()
+OFFICE = ["meeting", "lunch", "report", "draft", "agenda", "project", "notes", "invoice", "tomorrow", "schedule"]
+SELLING = ["winner", "prize", "free", "cash", "pills", "cheap", "offer", "click", "guaranteed", "credit", "deal"]
+COMMON = ["the", "you", "and", "to", "for", "with", "this", "have", "your", "from", "will", "can", "now", "please"]
 
 
 def mails(n=300, seed=0):
@@ -126,3 +126,15 @@ def test_a_column_with_other_values_is_a_category():
     with pytest.warns(suffice.SufficeWarning, match="Column 'message' holds"):
         model = NaiveBayes("best").fit(pd.DataFrame({"message": mixed, "size": X["size"]}), Y)
     assert isinstance(model.families_["message"], Categorical)
+
+
+def test_the_ensemble_weights_rows_and_words():
+    weights = np.random.default_rng(3).random(len(Y)) + 0.5
+    frame = X[["size", "message"]].assign(other=X["message"])
+    model = GenerativeEnsemble().fit(frame, Y, sample_weight=weights)
+    names = list(model.weights_["column"])
+    assert names[-4:] == [f"({kind} words of {name})" for name in frame.columns[1:] for kind in ("weighted", "present")]
+    assert model.score(frame, Y) > 0.9
+    twice = GenerativeEnsemble().fit(pd.concat([frame, frame]), np.tile(Y, 2))
+    assert twice.score(frame, Y) > 0.9
+    assert np.isfinite(model.score_samples(frame)).all()

@@ -104,6 +104,6 @@ def test_rows_and_labels_in_memory():
 
 
 def test_options_of_files_are_refused_for_rows_in_memory():
-    with pytest.raises(InputError, match="columns.*rows in memory") as error:
+    with pytest.raises(InputError, match=r"columns.*rows in memory") as error:
         suffice.fit(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]}), ["x", "y"], columns=["a"])
     assert error.value.argument == "columns"

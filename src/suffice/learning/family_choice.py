@@ -15,7 +15,16 @@ from suffice.sources.tables import columns_of
 from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.table import Kind, Schema
 
-__all__ = ["BEST", "CHOSEN_KINDS", "POLICIES", "Families", "block_family", "chosen_blocks", "chosen_family", "family_of"]
+__all__ = [
+    "BEST",
+    "CHOSEN_KINDS",
+    "POLICIES",
+    "Families",
+    "block_family",
+    "chosen_blocks",
+    "chosen_family",
+    "family_of",
+]
 
 Families = str | Family | Mapping[Any, Any]
 

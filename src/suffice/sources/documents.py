@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.exceptions import Argument, InputError, listed
-from suffice.sources.engine_types import ArrowArray, ArrowTable
 from suffice.sources.columns import kind_of_values
+from suffice.sources.engine_types import ArrowArray, ArrowTable
 from suffice.sources.files import Source
 from suffice.sources.frames import as_frame
 from suffice.sources.labels import read_labels
