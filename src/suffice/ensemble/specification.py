@@ -124,8 +124,8 @@ class EnsembleSpecification(NaiveBayesSpecification):
                 blocks.append(Block(family, numbers, names, chosen=True, member=f"{covariance} covariance"))
         for block in own:
             if block.family.reads == "documents":
-                for family, what in ((WEIGHTED_WORDS, "weighted words"), (PRESENT_WORDS, "present words")):
-                    blocks.append(Block(family, block.columns, block.names, member=f"{what} of {block.names[0]}"))
+                for words, what in ((WEIGHTED_WORDS, "weighted words"), (PRESENT_WORDS, "present words")):
+                    blocks.append(Block(words, block.columns, block.names, member=f"{what} of {block.names[0]}"))
         return tuple(blocks)
 
     def _averaged(self, schema: Schema, cells: list[int]) -> Block:

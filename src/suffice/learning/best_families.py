@@ -124,7 +124,8 @@ def _tempered(log_likelihood: Float, prior: Float, members: Membership) -> Float
     joints = [prior + exponent * log_likelihood for exponent in EXPONENTS]
     weights = np.ones(len(members)) if members.weights is None else members.weights
     losses = [-float(np.nansum(weights * _log_share(joint, members.codes))) for joint in joints]
-    return joints[int(np.argmin(losses))]
+    best: Float = joints[int(np.argmin(losses))]
+    return best
 
 
 def _accepts(block: Block, table: Table, members: Membership) -> bool:

@@ -218,9 +218,9 @@ def _reported(
         if sample is None:
             return fitted
         n_rows, (scores, why) = len(sample[1]), _scores(fitted, sample, n_scored, len(sample[1]))
-        chosen = {"family_scores": schema.scores, "blocks": schema.found}
         seconds = time.perf_counter() - started
-        return fitted.with_parts(report=FitReport("", [], n_rows, 0, [], {}, seconds, scores, why, **chosen))
+        report = FitReport("", [], n_rows, 0, [], {}, seconds, scores, why, (), (), schema.scores, schema.found)
+        return fitted.with_parts(report=report)
     source = rows.source
     scores, why = _scores(fitted, sample, n_scored, rows.n_rows)
     notes: tuple[SufficeWarning, ...] = ()
