@@ -15,8 +15,9 @@ from suffice.exceptions import InputError, MergeError, did_you_mean, listed
 from suffice.learning import fitting, updating
 from suffice.learning.kept_rows import MOST_ROWS
 from suffice.learning.report import FitReport, Scores
-from suffice.learning.training_rows import LabelledSource
+from suffice.learning.training_rows import LabelledSource, TrainingRows, training_rows
 from suffice.model_file import read_model
+from suffice.sources.documents import are_texts
 from suffice.sources.files import Source, open_source
 
 if TYPE_CHECKING:
@@ -61,38 +62,39 @@ def fit(data: Any, target: str, *, model: Literal["text"], **options: Any) -> Te
 @overload
 def fit(
     data: Any,
-    target: str,
+    target: Any,
     *,
     model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
     **options: Any,
 ) -> GenerativeClassifier: ...
 def fit(
     data: Any,
-    target: str | None = None,
+    target: Any = None,
     *,
     model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
-    weights: str | None = None,
+    weights: Any = None,
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     validate: int | bool = True,
     progress: Callable[[Source], None] | None = None,
     **reading: Any,
 ) -> GenerativeClassifier:
-    """Fit a model to the rows of files, in one pass and in bounded memory.
+    """Fit a model to the rows of files, in one pass and in bounded memory, or to rows in memory with their labels.
 
     Parameters
     ----------
     data : str, path, list of them, or object with ``__arrow_c_stream__``
-        As `suffice.sources.files.open_source` takes it.
-    target : str, optional
-        The column of class labels. By default it is ``"label"`` for mails, and that of the last source for a fitted
-        ``model``.
-    model : estimator, class or name, default="ensemble", and "text" for mails
+        As `suffice.sources.files.open_source` takes it. With labels as ``target``: an array, a frame, or a list of
+        texts.
+    target : str or array-like of shape (n,), optional
+        The column of class labels, or the labels of rows in memory. By default it is ``"label"`` for mails, and that
+        of the last source for a fitted ``model``.
+    model : estimator, class or name, default="ensemble", and "text" for mails and texts
         The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
         "ensemble", "naive-bayes", "discriminant", "averaged-dependence" and "text". "text" is `TextNaiveBayes.tuned()`,
         whose settings the documents choose; the others have the parameters of their classes.
-    weights : str, optional
-        The column of row weights.
+    weights : str or array-like of shape (n,), optional
+        The column of row weights, or the weights of rows in memory.
     columns, ignore : sequence of str, optional
         The columns to learn from, or the columns to ignore.
     validate : bool or int, default=True
@@ -118,8 +120,17 @@ def fit(
     array(['a'], dtype='<U1')
     >>> model.report_.n_rows, model.report_.scores.accuracy, model.report_.scores.rule
     (6, 1.0, 'leave-one-out')
+    >>> texts = ["win a free prize", "free cash now", "lunch at noon", "see you at lunch"]
+    >>> fit(texts, ["spam", "spam", "ham", "ham"]).predict(["a free lunch prize"])
+    array(['spam'], dtype='<U4')
     """
     estimator = None if model is None else _estimator(model)
+    if isinstance(target, Iterable) and not isinstance(target, str):
+        only_of_sources = {"columns": columns is not None, "ignore": bool(ignore), "progress": progress is not None}
+        _check_rows_in_memory([*reading, *(name for name, given in only_of_sources.items() if given)])
+        if estimator is None:
+            estimator = _estimator("text" if are_texts(data) else "ensemble")
+        return _learned(estimator, training_rows(data, target, weights), validate)
     if target is None and estimator is not None and estimator.__sklearn_is_fitted__():
         target = estimator.fitted_.target
     source = _opened(data, target, weights, columns, ignore, reading)
@@ -129,13 +140,26 @@ def fit(
         target = MAIL_LABEL
     if target is None:
         raise InputError("Name the column of class labels.", argument="target")
-    n_scored = _rows_to_score(validate)
-    rows = LabelledSource(source, target, weights, progress=progress)
-    specification = estimator.specification(validate=True)
+    return _learned(estimator, LabelledSource(source, target, weights, progress=progress), validate)
+
+
+def _learned(estimator: GenerativeClassifier, rows: TrainingRows, validate: Any) -> GenerativeClassifier:
+    """The estimator after these rows, as another object."""
+    n_scored, specification = _rows_to_score(validate), estimator.specification(validate=True)
     if not estimator.__sklearn_is_fitted__():
         fresh: GenerativeClassifier = clone(estimator)
         return fresh.with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
     return estimator.with_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
+
+
+def _check_rows_in_memory(options: list[str]) -> None:
+    """Raise `InputError` for options that apply to files and streams."""
+    if options:
+        raise InputError(
+            f"{listed(options)} cannot be given with an array of labels: rows in memory are used as they are. Name the "
+            "column of labels to read a file or a stream.",
+            argument=options[0],
+        )
 
 
 def _opened(

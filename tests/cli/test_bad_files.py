@@ -54,9 +54,9 @@ def test_refused(case, tmp_path):
         "fit",
         *data,
         "-t",
-        case,
+        case.target,
         "--model",
-        "naive-bayes".target,
+        "naive-bayes",
         "-o",
         model,
         *words_of(case.options),
@@ -74,7 +74,7 @@ def test_skipped(case, tmp_path):
     model = tmp_path / "model.suffice"
     data = data_of(case.make(tmp_path / "data"))
     asked = {**case.options, "bad_rows": "skip"}
-    result = run("fit", *data, "-t", case, "--model", "naive-bayes".target, "-o", model, *words_of(asked))
+    result = run("fit", *data, "-t", case.target, "--model", "naive-bayes", "-o", model, *words_of(asked))
     assert result.exit_code == 0, result.stderr
     assert f"{case.skipped:,} bad row" in result.stderr
     assert suffice.load(model).class_count_.sum() == case.left

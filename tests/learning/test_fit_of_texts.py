@@ -1,11 +1,13 @@
 """`suffice.fit` of texts: settings that the texts choose."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import suffice
-from suffice import TextNaiveBayes
+from suffice import InputError, TextNaiveBayes
 
 SPAM = [
     "Buy cheap pills now!",
@@ -62,3 +64,46 @@ def test_other_words_have_no_fragments(settings):
     model = TextNaiveBayes.tuned(**settings).fit(TEXTS, LABELS)
     assert model.characters is None
     assert not any(word.startswith("~") for word in model.vocabulary_)
+
+
+FORMS = {
+    "list": list,
+    "array": lambda texts: np.array(texts),
+    "objects": lambda texts: np.array(texts, dtype=object),
+    "series": pd.Series,
+    "polars": pl.Series,
+    "arrow": pa.array,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_texts_and_labels_in_memory(form):
+    model = suffice.fit(FORMS[form](TEXTS), FORMS[form](LABELS))
+    assert isinstance(model, TextNaiveBayes)
+    expected = TextNaiveBayes.tuned().fit(TEXTS, LABELS)
+    np.testing.assert_array_equal(model.predict_proba(TEXTS), expected.predict_proba(TEXTS))
+    assert (model.report_.n_rows, model.report_.scores.rule) == (10, "leave-one-out")
+
+
+def test_a_frame_with_one_column_of_documents_and_labels():
+    texts = [f"{each} and {i} other words" for i, each in enumerate(TEXTS)]
+    assert isinstance(suffice.fit(pd.DataFrame({"body": texts}), LABELS), TextNaiveBayes)
+    codes = pd.DataFrame({"code": [f"a{i % 3}" for i in range(10)]})
+    assert not isinstance(suffice.fit(codes, LABELS), TextNaiveBayes)
+
+
+def test_rows_and_labels_in_memory():
+    X, y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 0, 1, 1, 1])
+    model = suffice.fit(X, y.tolist(), weights=[1, 1, 1, 2, 2, 2], model="naive-bayes")
+    expected = suffice.NaiveBayes().fit(X, y, sample_weight=[1, 1, 1, 2, 2, 2])
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+    assert model.report_.scores.n_rows == 6
+    more = suffice.fit(X, y, model=model)
+    assert (more.class_count_.tolist(), model.class_count_.tolist()) == ([6.0, 9.0], [3.0, 6.0])
+    assert type(suffice.fit(X, y)) is type(suffice.fit(pa.table({"a": X[:, 0], "y": y}), "y"))
+
+
+def test_options_of_files_are_refused_for_rows_in_memory():
+    with pytest.raises(InputError, match=r"columns.*rows in memory") as error:
+        suffice.fit(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]}), ["x", "y"], columns=["a"])
+    assert error.value.argument == "columns"

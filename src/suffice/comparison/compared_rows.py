@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +20,7 @@ from suffice.statistics import ClassAxis
 from suffice.tables import MatrixTable, Table
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind, Schema, is_sparse
+from suffice.text.recognition import are_documents
 
 __all__ = ["ColumnRoles", "ComparedRows", "Rows", "take"]
 
@@ -29,8 +29,6 @@ Rows: TypeAlias = Any
 
 READER = TableReader("compare", "auto")
 
-# A text column holds documents, not categories, if its texts are mostly distinct and have several words on average.
-MIN_DISTINCT, MIN_WORDS = 0.5, 4.0
 MAX_COUNT = 1000  # larger integers are measurements, years or identifiers rather than counts
 
 
@@ -136,7 +134,7 @@ class ComparedRows:
             return "categories"
         if kind != "text":
             return "numbers"
-        return "documents" if text == "auto" and _are_documents(self._column(j).listed()) else "categories"
+        return "documents" if text == "auto" and are_documents(self._column(j).listed()) else "categories"
 
     def _column(self, j: int) -> Column:
         assert isinstance(self._table, ColumnTable)
@@ -195,9 +193,3 @@ def _objects(values: Sequence[object]) -> Array:
 def _array(X: Rows) -> Rows:
     """Return rows that can be indexed; a list of rows becomes an array of objects."""
     return np.array(X, dtype=object) if isinstance(X, list | tuple) else X
-
-
-def _are_documents(values: Sequence[object]) -> bool:
-    texts = [str(value) for value in values if not is_missing(value)]
-    distinct = len(Counter(texts)) / max(len(texts), 1)
-    return distinct > MIN_DISTINCT and sum(len(text.split()) for text in texts) / max(len(texts), 1) >= MIN_WORDS

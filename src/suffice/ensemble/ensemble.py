@@ -25,15 +25,16 @@ class GenerativeEnsemble(NaiveBayes):
 
     The first sum is naive Bayes, with families that the data choose and a weight for each column. The members m of the
     second are averaged dependence of all columns, and multivariate Gaussians of the columns of numbers, with an own and
-    with a shared covariance. The weights are fitted to held-out rows, so the probabilities are calibrated. All members
-    are functions of statistics that add: the model learns in one pass, can be updated and merged, and rows can be
-    removed. It needs no settings.
+    with a shared covariance. A column of texts has two members: its words, pairs of words and fragments of words, in
+    documents of unit length; and its words, present or absent. The weights are fitted to held-out rows, so the
+    probabilities are calibrated. All members are functions of statistics that add: the model learns in one pass, can be
+    updated and merged, and rows can be removed. It needs no settings.
 
     Parameters
     ----------
     families : "best", "auto", a name, a family, or a mapping, default="best"
-        Families of naive Bayes, as in `suffice.NaiveBayes`. A column that is ignored (None), or read as documents
-        (``"text"``), is not in the other members.
+        Families of naive Bayes, as in `suffice.NaiveBayes`. A column that is ignored (None) is not in the other
+        members, and one that is read as documents (``"text"``) only in those of its words.
     n_bins : int, default=5
         Bins of a column of numbers in averaged dependence, at most.
     max_parents : int, default=12

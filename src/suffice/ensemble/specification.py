@@ -19,7 +19,7 @@ from suffice import bayes
 from suffice.averaged_dependence.specification import check_same_bins, given_bins, given_parents
 from suffice.ensemble.gaussian_member import GaussianMember
 from suffice.exceptions import Choices, Estimator, InputError, SingularCovarianceWarning
-from suffice.families import AveragedDependence, Family
+from suffice.families import AveragedDependence, Family, Text
 from suffice.learning.calibration import Calibration, fit_temperature
 from suffice.learning.column_weights import fit_column_weights, some_rows
 from suffice.learning.family_choice import CHOSEN_KINDS
@@ -42,6 +42,17 @@ __all__ = ["EnsembleSpecification", "averaged_dependence_of"]
 MOST_OWN, MOST_SHARED = 128, 2000  # columns of a covariance matrix of each class, and of all classes
 MOST_BY_SUBTRACTION = 100  # rows and parts, if parts without a closed form hold out rows one by one
 FEWEST_CELLS = 256  # log-likelihoods that a row counts as, at least: weights are fitted to 2¹³ rows at most
+WEIGHTED_WORDS = Text(
+    smoothing=0.03,
+    max_words=None,
+    idf=True,
+    min_length=1,
+    ngram_range=(1, 2),
+    punctuation=True,
+    characters=(4, 4),
+    weighting="unit",
+)
+PRESENT_WORDS = Text("bernoulli", smoothing=0.1, max_words=None, min_length=1, punctuation=True)
 RIDGE = 3.0  # penalty of Σ w²: few rows do not justify the evidence of several members
 
 
@@ -121,6 +132,10 @@ class EnsembleSpecification(NaiveBayesSpecification):
                 family = GaussianMember(covariance, shrinkage="oas")  # type: ignore[arg-type]
                 names = [schema.names[j] for j in numbers]
                 blocks.append(Block(family, numbers, names, chosen=True, member=f"{covariance} covariance"))
+        for block in own:
+            if block.family.reads == "documents":
+                for words, what in ((WEIGHTED_WORDS, "weighted words"), (PRESENT_WORDS, "present words")):
+                    blocks.append(Block(words, block.columns, block.names, member=f"{what} of {block.names[0]}"))
         return tuple(blocks)
 
     def _averaged(self, schema: Schema, cells: list[int]) -> Block:

@@ -1,4 +1,8 @@
-"""Choose the family of each column of numbers by the leave-one-out log-loss of the column alone."""
+"""Choose the family of each column by the leave-one-out log-loss of the column alone.
+
+A column of numbers has several candidates. A column of strings may be categories or documents, if it holds many
+different strings of several words.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,8 @@ import numpy as np
 
 from suffice import bayes, kernels
 from suffice.exceptions import Choices, InputError, MergeError, SufficeError
-from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
+from suffice.learning.column_checks import MANY_LEVELS
+from suffice.learning.family_choice import BEST, CHOSEN_KINDS, chosen_family, family_of
 from suffice.model import Block
 from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.numerics.types import Codes, Float, Mask, Matrix
@@ -17,7 +22,9 @@ from suffice.statistics import Membership
 from suffice.statistics.classes import present_rows
 from suffice.tables import MatrixTable, Table
 from suffice.tables.family_scores import FamilyScores
+from suffice.tables.levels import is_missing
 from suffice.tables.table import Schema, is_sparse
+from suffice.text.recognition import mean_words
 
 __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
@@ -25,6 +32,9 @@ CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
 OF_ALL_NUMBERS = ("gaussian", "histogram")  # their domain is all numbers, so every later batch is in it
 MOST_ROWS, LEAST_ROWS = 5_000, 1_000  # that families are scored on; fewer with more than 52 classes
 MOST_SCORES = 1 << 18  # of rows and classes
+OF_STRINGS = ("categorical", "text")
+MIN_WORDS = 3.0  # strings with fewer words on average are names, codes and identifiers
+EXPONENTS = 2.0 ** -np.arange(8)  # of the likelihood of a document, whose words depend on each other
 LARGEST_SQUARED = 1e150  # sums of squares of larger numbers may overflow
 
 
@@ -44,7 +54,8 @@ def best_columns(families: object, schema: Schema) -> list[int]:
         wanted = {name for key in keys for name in columns_of(key, names)}
     else:
         wanted = set(names)
-    return [j for j, name in enumerate(names) if name in wanted and schema.kinds[j] in CHOSEN_KINDS]
+    kinds = (*CHOSEN_KINDS, "text")
+    return [j for j, name in enumerate(names) if name in wanted and schema.kinds[j] in kinds]
 
 
 def family_scores(
@@ -66,30 +77,57 @@ def family_scores(
         Whether there will be no other rows in this fit. If not, a later batch may hold a zero or a fraction, so only
         families that take every number are candidates.
     """
-    names = CANDIDATES if all_rows else OF_ALL_NUMBERS
-    families = [family_of(name, settings) for name in names]
     here = present_rows(members.codes, members.weights)
     rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
     most = max(LEAST_ROWS, min(MOST_ROWS, MOST_SCORES // len(members.classes)))
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
     some, part = table.take(rows), members.take(rows)
-    prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
+    numbers = [j for j in at if schema.kinds[j] in CHOSEN_KINDS]
+    strings = [j for j in at if schema.kinds[j] == "text" and _may_be_documents(some, j, schema)]
+    *parametric, histogram = CANDIDATES if all_rows else OF_ALL_NUMBERS
+    names = (*parametric, *(OF_STRINGS if strings else ()), histogram)
     log_loss, error = np.full((len(schema), len(names)), np.nan), np.zeros(len(schema))
     if not len(rows):
-        log_loss[list(at), 0] = 0.0  # nothing to choose by
+        log_loss[numbers, 0] = 0.0  # nothing to choose by
         return FamilyScores(names, log_loss, error, 0)
-    extreme = None if here is not None else _extreme_rows(table, at, schema)
-    for j in at:
-        blocks = [Block(family, [j], [schema.names[j]]) for family in families]
+    prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
+    extreme = None if here is not None or not numbers else _extreme_rows(table, numbers, schema)
+    families = {name: family_of(name, settings) for name in names}
+    for j in numbers:
+        tried = [*parametric, histogram]
+        blocks = [Block(families[name], [j], [schema.names[j]]) for name in tried]
         scored = [
             _held_out(block, some, part) + prior
             if _accepts(block, some, part) and _accepts_all(block, table, members, extreme)  # a few rows refuse most
             else None
             for block in blocks
         ]
-        log_loss[j], error[j] = _log_losses(scored, part)
+        log_loss[j, [names.index(name) for name in tried]], error[j] = _log_losses(scored, part)
+    for j in strings:
+        blocks = [Block(families[name], [j], [schema.names[j]]) for name in OF_STRINGS]
+        scored = [_tempered(_held_out(block, some, part), prior, part) for block in blocks]
+        log_loss[j, [names.index(name) for name in OF_STRINGS]] = _log_losses(scored, part)[0]
     return FamilyScores(names, log_loss, error, len(rows))
+
+
+def _may_be_documents(table: Table, j: int, schema: Schema) -> bool:
+    """Whether a column holds many different strings, of several words on average."""
+    try:
+        texts = table.documents([j], [schema.names[j]]).listed()
+    except SufficeError:  # other values are among the strings
+        return False
+    return len({text for text in texts if not is_missing(text)}) > MANY_LEVELS and mean_words(texts) >= MIN_WORDS
+
+
+def _tempered(log_likelihood: Float, prior: Float, members: Membership) -> Float:
+    """log p(y) + t log p(cell | y) of each row (n, K), with the t ≤ 1 that gives the least log-loss."""
+    assert members.codes is not None
+    joints = [prior + exponent * log_likelihood for exponent in EXPONENTS]
+    weights = np.ones(len(members)) if members.weights is None else members.weights
+    losses = [-float(np.nansum(weights * _log_share(joint, members.codes))) for joint in joints]
+    best: Float = joints[int(np.argmin(losses))]
+    return best
 
 
 def _accepts(block: Block, table: Table, members: Membership) -> bool:
@@ -141,8 +179,8 @@ def _extreme_rows(table: Table, at: Sequence[int], schema: Schema) -> Float | No
 def _held_out(block: Block, some: Table, members: Membership) -> Float:
     """log p(cell | y) of each row given all other rows (n, K); NaN without an estimate."""
     family = block.family
-    x: Matrix = block.take(some)
-    x = x if is_sparse(x) else np.asarray(x)
+    x = block.take(some)
+    x = np.asarray(x) if family.reads == "numbers" and not is_sparse(x) else x
     none = np.full((len(members), len(members.classes)), np.nan)
     try:
         family.check(x, block.names)
@@ -191,9 +229,9 @@ def check_same_choice(mine: Schema, theirs: Schema, choices: Choices) -> None:
     """Raise `MergeError` if the data of two models have chosen different families for a column."""
     if mine.scores is None or theirs.scores is None:
         return
-    others = {name: theirs.scores.chosen(j) for j, name in enumerate(theirs.names)}
+    others = {name: chosen_family(theirs, j) for j, name in enumerate(theirs.names)}
     for j, name in enumerate(mine.names):
-        first, second = mine.scores.chosen(j), others.get(name)
+        first, second = chosen_family(mine, j), others.get(name)
         if first is not None and second is not None and first != second:
             raise MergeError(
                 f"Cannot merge: the data chose the family {first} for column {name!r} in the first model and "

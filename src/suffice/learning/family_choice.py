@@ -15,7 +15,16 @@ from suffice.sources.tables import columns_of
 from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.table import Kind, Schema
 
-__all__ = ["BEST", "CHOSEN_KINDS", "POLICIES", "Families", "block_family", "chosen_blocks", "family_of"]
+__all__ = [
+    "BEST",
+    "CHOSEN_KINDS",
+    "POLICIES",
+    "Families",
+    "block_family",
+    "chosen_blocks",
+    "chosen_family",
+    "family_of",
+]
 
 Families = str | Family | Mapping[Any, Any]
 
@@ -172,17 +181,24 @@ def _families_at(given: object, at: Sequence[int], schema: Schema, settings: Map
     return [Chosen([j], family) for j in at] if family.reads == "documents" else [Chosen(list(at), family)]
 
 
+def chosen_family(schema: Schema, j: int) -> str | None:
+    """The name of the family that the data have chosen for a column; None if they have chosen none.
+
+    A column of strings is categorical unless it was tried as documents.
+    """
+    chosen = None if schema.scores is None else schema.scores.chosen(j)
+    return chosen or (AUTO["text"] if schema.kinds[j] == "text" else None)
+
+
 def _best_name(j: int, schema: Schema) -> str:
-    """The family that was chosen by the data for a column of numbers; by its type for any other column."""
-    if schema.kinds[j] not in CHOSEN_KINDS:
-        return AUTO[schema.kinds[j]]
-    if schema.scores is None:
+    """The family that was chosen by the data for a column of numbers or strings; by its type for any other column."""
+    if schema.scores is None and schema.kinds[j] in CHOSEN_KINDS:
         raise InputError(
             Argument("families", BEST),
             " was set after the fit, so no families have been chosen yet. Call fit again.",
             argument="families",
         )
-    return schema.scores.chosen(j) or AUTO[schema.kinds[j]]
+    return chosen_family(schema, j) or AUTO[schema.kinds[j]]
 
 
 def _grouped(chosen: list[Chosen], names: list[object]) -> list[Block]:

@@ -108,7 +108,7 @@ def fit(
     unlabelled, unlabelled_weight : optional
         Rows without labels to learn from as well, by expectation–maximisation.
     n_scored : int
-        How many rows of a source at most are held out to score the model.
+        How many rows at most are held out to score the model.
     """
     started = time.perf_counter()
     specification.check()
@@ -146,7 +146,8 @@ def fit(
         sample = rows.kept(fitted)
         table, members = (first.table, None) if sample is None else sample
     else:
-        sample, table, members = None, first.table, first.members
+        table, members = first.table, first.members
+        sample = (table, members) if n_scored else None
     fitted = _solved(fitted, table, members, unlabelled, unlabelled_weight)
     return _reported(fitted, rows, sample, n_scored, started, check=True)
 
@@ -216,25 +217,20 @@ def _reported(
     *,
     check: bool = False,
 ) -> Fitted:
-    """The fitted model with the report of a source; rows in memory have none.
+    """The fitted model with the report of a source, or of rows in memory that are scored.
 
     With ``check``, it has notes about likely mistakes in the data.
     """
+    schema = fitted.layout.schema
     if not isinstance(rows, LabelledSource):
-        return fitted
+        if sample is None:
+            return fitted
+        n_rows, (scores, why) = len(sample[1]), _scores(fitted, sample, n_scored, len(sample[1]))
+        seconds = time.perf_counter() - started
+        report = FitReport("", [], n_rows, 0, [], {}, seconds, scores, why, (), (), schema.scores, schema.found)
+        return fitted.with_parts(report=report)
     source = rows.source
-    scores: Scores | None = None
-    why = NOT_SCORED
-    if sample is not None and n_scored:
-        table, members = sample
-        if len(members) > n_scored:  # settings are chosen by more rows
-            some = np.linspace(0, len(members) - 1, n_scored).astype(np.intp)
-            table, members = table.take(some), members.take(some)
-        try:
-            with _models_of_parts():
-                scores, why = score_held_out(fitted, table, members, rows.n_rows), ""
-        except ValueError as error:
-            why = str(error).split("\n")[0]
+    scores, why = _scores(fitted, sample, n_scored, rows.n_rows)
     notes: tuple[SufficeWarning, ...] = ()
     if check and rows.kept_rows is not None:
         kept, members = rows.kept_rows
@@ -259,10 +255,27 @@ def _reported(
         why,
         tuple(source.problems),
         (*source.remarks, *fitted.specification.notes(fitted.model), *notes),
-        fitted.layout.schema.scores,
-        fitted.layout.schema.found,
+        schema.scores,
+        schema.found,
     )
     return fitted.with_parts(report=report, target=rows.target)
+
+
+def _scores(
+    fitted: Fitted, sample: tuple[Table, Membership] | None, n_scored: int, n_rows: int
+) -> tuple[Scores | None, str]:
+    """Scores on a sample of all rows, held out; or None, and why."""
+    if sample is None or not n_scored:
+        return None, NOT_SCORED
+    table, members = sample
+    if len(members) > n_scored:  # settings are chosen by more rows
+        some = np.linspace(0, len(members) - 1, n_scored).astype(np.intp)
+        table, members = table.take(some), members.take(some)
+    try:
+        with _models_of_parts():
+            return score_held_out(fitted, table, members, n_rows), ""
+    except ValueError as error:
+        return None, str(error).split("\n")[0]
 
 
 def _reads_one_column(read: str, unread: Sequence[str]) -> str:

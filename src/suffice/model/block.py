@@ -64,7 +64,7 @@ class Block:
         try:
             self.family.check(rows, self.names)
         except InputError:
-            if not self.chosen:
+            if not self.chosen or self.family.reads != "numbers":
                 raise
             dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
             with np.errstate(invalid="ignore"):

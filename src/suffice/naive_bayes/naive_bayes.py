@@ -37,7 +37,9 @@ class NaiveBayes(TunableClassifier):
         for numbers, Bernoulli for booleans, categorical for categories and strings. ``"best"`` chooses the family of
         each column of numbers among gaussian, log_normal, gamma, poisson and histogram, where the values allow it, by
         the leave-one-out log-loss of the column alone, on at most 5,000 rows; the histogram must be better than the
-        others by more than half a standard error. See ``family_scores_``. Other columns are as with ``"auto"``.
+        others by more than half a standard error. A column of more than 40 different strings, with three words or more
+        on average, is categorical or text, whichever is better. See ``family_scores_``. Other columns are as with
+        ``"auto"``.
         `partial_fit` keeps the families. A stream or a file chooses at its first batch, between gaussian and histogram,
         which take every number. In rows to predict for, a cell that the chosen family does not take (such as a zero
         where it is log_normal) counts as missing. A name or a family object applies to all columns. A mapping sets the

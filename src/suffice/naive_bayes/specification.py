@@ -149,4 +149,7 @@ class NaiveBayesSpecification(TunableSpecification):
     def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:
         """Warn about text that is read as a category, and settings that a named family does not have."""
         self._warn_about_settings()
-        warn_about_levels(model, layout.schema, self.reader.with_given_family(layout))
+        schema, given = layout.schema, set(self.reader.with_given_family(layout))
+        if schema.scores is not None:
+            given |= {name for j, name in enumerate(schema.names) if schema.scores.chosen(j) is not None}
+        warn_about_levels(model, schema, given)

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from suffice.exceptions import Argument, InputError, listed
+from suffice.sources.columns import kind_of_values
 from suffice.sources.engine_types import ArrowArray, ArrowTable
 from suffice.sources.files import Source
+from suffice.sources.frames import as_frame
 from suffice.sources.labels import read_labels
 from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn
 from suffice.tables import Table
+from suffice.tables.levels import is_missing
 from suffice.tables.table import Schema
+from suffice.text.recognition import are_documents
 from suffice.text.table import TextTable
-from suffice.text.texts import Texts
+from suffice.text.texts import Texts, cells
 
-__all__ = ["DocumentReader"]
+__all__ = ["DocumentReader", "are_texts"]
 
 COLUMN = "text"  # the name of the column of documents in messages
 
@@ -116,3 +122,24 @@ class DocumentReader(RowReader):
             Argument("columns"),
             ".",
         )
+
+
+def are_texts(X: object) -> bool:
+    """Whether rows are texts: a list, an array or a column of strings, or a frame with one column of documents.
+
+    >>> are_texts(["a free prize", None]), are_texts([[1.0], [2.0]]), are_texts(np.array([1.0, 2.0]))
+    (True, False, False)
+    """
+    frame = as_frame(X)
+    if frame is not None:
+        values = frame.get_column(frame.columns[0]).to_list() if len(frame.columns) == 1 else []
+        return kind_of_values(values) == "text" and are_documents(values)
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and X.dtype.kind in "UTSO" and _all_strings(X.tolist())
+    listed_cells = cells(X)
+    return isinstance(listed_cells, list | tuple) and _all_strings(listed_cells)
+
+
+def _all_strings(values: Sequence[object]) -> bool:
+    kinds = {type(value) for value in values if not is_missing(value)}
+    return bool(kinds) and all(issubclass(kind, str | bytes) for kind in kinds)
