@@ -146,6 +146,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
             max_parents=self.max_parents,
             bins=given_bins(self.cuts, names),
             parents=given_parents(self.parents, names),
+            keep_ends=False,  # samples are those of naive Bayes
         )
         return Block(family, cells, names, member="averaged dependence")
 

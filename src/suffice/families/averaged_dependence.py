@@ -146,6 +146,8 @@ class AveragedDependence(Family):
         Bins of each column; None where the first rows are to choose them.
     parents : tuple of int, optional
         Positions of the parents.
+    keep_ends : bool
+        Whether the statistic knows the range of the numbers in each bin, in which `sample` draws them.
 
     Examples
     --------
@@ -167,6 +169,7 @@ class AveragedDependence(Family):
     max_levels: int = 100
     bins: tuple[Bins | None, ...] | None = field(default=None, repr=False)
     parents: tuple[int, ...] | None = field(default=None, repr=False)
+    keep_ends: bool = field(default=True, repr=False)
 
     name: ClassVar[str] = "averaged_dependence"
     reads: ClassVar[Reads] = "cells"
@@ -273,7 +276,8 @@ class AveragedDependence(Family):
         family = self._layout(x, members)
         assert family.bins is not None
         assert family.parents is not None
-        return PairCounts.summarize(BinnedRows(x, family.bins), members, family.parents)  # type: ignore[arg-type]
+        rows = BinnedRows(x, family.bins)  # type: ignore[arg-type]
+        return PairCounts.summarize(rows, members, family.parents, keep_ends=self.keep_ends)
 
     def summarize_folds(
         self, x: MixedRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]

@@ -84,15 +84,18 @@ class PairCounts(Statistic):
         return cls(classes, pairs, single, np.zeros(k), levels, bins, parents, n_columns)
 
     @classmethod
-    def summarize(cls, x: BinnedRows, members: Membership, parents: tuple[int, ...]) -> PairCounts:
-        """Return the statistic of a batch of rows."""
+    def summarize(
+        cls, x: BinnedRows, members: Membership, parents: tuple[int, ...], *, keep_ends: bool = True
+    ) -> PairCounts:
+        """Return the statistic of a batch of rows; with ``keep_ends``, with the range of the numbers in each bin."""
         bins = tuple(x.bins)
         zero = cls._empty(members.classes, len(bins), bins, x.levels, parents)
         pairs, single = zero.pairs.copy(), zero.single.copy()
-        seen = SeenNumbers(x, _present(members))
+        seen = SeenNumbers(x, _present(members)) if keep_ends else None
         _count(x, members, zero.parents, zero.shift, pairs, single, seen)
         _complete(pairs, zero)
-        counted = replace(zero, pairs=pairs, single=single, weight=members.class_weights(), bins=seen.bins())
+        bins = bins if seen is None else seen.bins()
+        counted = replace(zero, pairs=pairs, single=single, weight=members.class_weights(), bins=bins)
         return counted.without_empty()
 
     # ------------------------------------------------------------------ layout
