@@ -98,7 +98,7 @@ def test_cells_outside_the_domain_are_missing_in_predictions():
 
 def test_models_with_different_choices_do_not_merge():
     other = FRAME.assign(peaks=RNG.standard_normal(N) + B)
-    with pytest.raises(MergeError, match=r"chose histogram for column 'peaks'.*gaussian in the second.*families_"):
+    with pytest.raises(MergeError, match=r"family histogram for column 'peaks'.*gaussian in the second.*families_"):
         suffice.merge([NaiveBayes("best").fit(FRAME, Y), NaiveBayes("best").fit(other, Y)])
     same = NaiveBayes("best").fit(FRAME[::2], Y[::2])
     second = NaiveBayes(same.families_).fit(FRAME[1::2], Y[1::2])

@@ -116,7 +116,7 @@ def test_streams_merges_and_files_keep_the_choice(kind, tmp_path):
 def test_documents_and_categories_do_not_merge():
     few = NaiveBayes("best").fit(X[["message"]][:30], Y[:30])
     assert isinstance(few.families_["message"], Categorical)
-    with pytest.raises(MergeError, match="chose text for column 'message' in the first model and categorical"):
+    with pytest.raises(MergeError, match="family text for column 'message' in the first model and categorical"):
         suffice.merge([NaiveBayes("best").fit(X[["message"]], Y), few])
 
 

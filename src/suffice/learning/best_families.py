@@ -79,7 +79,7 @@ def family_scores(
     """
     here = present_rows(members.codes, members.weights)
     rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
-    most = max(LEAST_ROWS, min(MOST_ROWS, MOST_SCORES // len(members.classes)))
+    most = max(LEAST_ROWS, min(MOST_ROWS, MOST_SCORES // max(len(members.classes), 1)))
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
     some, part = table.take(rows), members.take(rows)

@@ -162,6 +162,12 @@ class Histogram(IndependentColumns):
             return self.log_likelihood(parameters, x)
         return self._ratios(parameters, x, np.ones(x.shape[1]))
 
+    def terms(self, parameters: HistogramParameters, x: Matrix) -> Float:
+        """Part of each column in `relative_log_likelihood` (n, K, d)."""
+        if is_sparse(x) or not x.shape[1]:
+            return super().terms(parameters, x)
+        return np.stack([self._ratios(parameters, x, each) for each in np.eye(x.shape[1])], axis=2)
+
     def weighted_log_likelihood(self, parameters: HistogramParameters, x: Matrix, weights: Float) -> Float:
         """Σ_j w_j log p(x_j | y) of each row under each class (n, K), without terms that the classes share."""
         if is_sparse(x):
