@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import log_loss
@@ -410,3 +411,48 @@ def test_a_merge_that_fails_names_the_arguments_of_all_choices(fitted):
         suffice.merge([first, GenerativeEnsemble(first.families_).fit(X, y)])
     with pytest.raises(MergeError, match=choices):
         suffice.merge([first, GenerativeEnsemble(first.families_, cuts=first.cuts_, parents=["a"]).fit(X, y)])
+
+
+def test_scores_of_noise_are_those_of_the_class_shares():
+    """Held-out scores are those of weights that were fitted to other rows."""
+    rng = np.random.default_rng(0)
+    scores = suffice.fit(rng.standard_normal((900, 20)), rng.integers(0, 2, 900)).report_.scores
+    assert scores.log_loss > scores.baseline_log_loss - 0.005
+    assert scores.rule == "10 folds"
+
+
+def test_noise_in_many_columns_hardly_changes_the_probabilities():
+    rng = np.random.default_rng(1)
+    model = GenerativeEnsemble().fit(rng.standard_normal((120, 40)), rng.integers(0, 2, 120))
+    assert log_loss(rng.integers(0, 2, 500), model.predict_proba(rng.standard_normal((500, 40)))) < 0.75
+
+
+def test_sparse_rows_are_explained():
+    rng = np.random.default_rng(0)
+    X = sparse.random(200, 6, 0.3, format="csr", random_state=0)
+    y = rng.integers(0, 2, 200)
+    model = GenerativeEnsemble().fit(X, y)
+    np.testing.assert_allclose(model.explain(X[:5]).parts, model.explain(X[:5].toarray()).parts, rtol=1e-9, atol=1e-9)
+
+
+def test_the_choices_of_a_model_hold_for_columns_whose_squares_overflow():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 3)), np.arange(300) % 2
+    X[:, 1] *= 1e300
+    first = GenerativeEnsemble().fit(X, y)
+    assert float(first.merge(like(first).fit(X, y)).class_count_.sum()) == 600
+
+
+def test_small_weights_of_rows_do_not_weaken_the_members():
+    X, y = load_iris(return_X_y=True)
+    model = GenerativeEnsemble().fit(X, y, sample_weight=np.full(150, 1 / 150))
+    assert model.score(X, y) > 0.9
+    assert log_loss(y, model.predict_proba(X)) < 0.4
+
+
+def test_single_precision_raises_no_warnings():
+    X, y = load_iris(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GenerativeEnsemble().fit(X.astype(np.float32), y)
+        assert model.predict_proba(X.astype(np.float32)).dtype == np.float32

@@ -368,8 +368,8 @@ def test_a_merge_remembers_how_the_files_of_both_models_were_written(tmp_path):
     (tmp_path / "plain.csv").write_text("\n".join(["age,size,kind", *rows]))
     commas = [f"{i % 7 if i % 5 else -999};{i % 3},5;{'ab'[i % 2]}" for i in range(40)]
     (tmp_path / "commas.csv").write_text("\n".join(["age;size;kind", *commas]))
-    plain = suffice.fit(tmp_path / "plain.csv", "kind", nulls=["?"])
-    other = suffice.fit(tmp_path / "commas.csv", "kind", nulls=["-999", "?"])
+    plain = suffice.fit(tmp_path / "plain.csv", "kind", model="naive-bayes", nulls=["?"])
+    other = suffice.fit(tmp_path / "commas.csv", "kind", model="naive-bayes", nulls=["-999", "?"])
     assert list(other.fitted_.layout.formats) == ["size"]
     memory = NaiveBayes().fit(pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "size": [1.0, 2.0, 3.0, 5.0]}), list("abab"))
     for models, nulls in (([plain, other], ("?", "-999")), ([memory, other, plain], ("-999", "?"))):

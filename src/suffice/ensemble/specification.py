@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,18 +20,19 @@ from suffice.averaged_dependence.specification import check_same_bins, given_bin
 from suffice.ensemble.gaussian_member import GaussianMember
 from suffice.exceptions import Choices, Estimator, InputError, SingularCovarianceWarning
 from suffice.families import AveragedDependence, Family, Text
+from suffice.learning.best_families import LARGEST_SQUARED
 from suffice.learning.calibration import Calibration, fit_temperature
 from suffice.learning.column_weights import fit_column_weights, some_rows
 from suffice.learning.family_choice import CHOSEN_KINDS
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
-from suffice.learning.specification import Solution, specification_named
+from suffice.learning.specification import HeldOutPosterior, Solution, specification_named
 from suffice.learning.tunable import Calibrate, with_data_prior
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
 from suffice.model.parts import part_names, parts_of_blocks
 from suffice.naive_bayes.specification import NaiveBayesSpecification
-from suffice.numerics.types import Array, Float
+from suffice.numerics.types import Array, Codes, Float, Index
 from suffice.statistics import Membership, PairCounts
 from suffice.statistics.classes import present_rows
 from suffice.tables import Table
@@ -53,7 +54,29 @@ WEIGHTED_WORDS = Text(
     weighting="unit",
 )
 PRESENT_WORDS = Text("bernoulli", smoothing=0.1, max_words=None, min_length=1, punctuation=True)
+N_FOLDS = 3  # of held-out rows that are scored
 RIDGE = 3.0  # penalty of Σ w²: few rows do not justify the evidence of several members
+
+
+def _has_huge_cut(cuts: Mapping[Any, Any] | None, name: object) -> bool:
+    """Whether the given cuts of a column show that its squares overflow."""
+    given = cuts.get(name) if isinstance(cuts, Mapping) else None
+    return isinstance(given, tuple | list) and any(abs(cut) > LARGEST_SQUARED for cut in given)
+
+
+class _HeldOut(NamedTuple):
+    """Parts of rows under models without them (1 + J, n, K), with the positions, classes and weights of the rows."""
+
+    rows: Index
+    parts: Float
+    codes: Codes
+    weights: Float | None
+    rule: str
+
+    def take(self, at: Index) -> _HeldOut:
+        """Some of the rows."""
+        weights = None if self.weights is None else self.weights[at]
+        return _HeldOut(self.rows[at], self.parts[:, at], self.codes[at], weights, self.rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,46 +180,77 @@ class EnsembleSpecification(NaiveBayesSpecification):
         if scores is not None and "gaussian" in scores.names:
             tried = ~np.isnan(scores.log_loss).all(axis=1)
             refused = tried & np.isnan(scores.log_loss[:, scores.names.index("gaussian")])
-        return [j for j in sorted(read) if schema.kinds[j] in CHOSEN_KINDS and not refused[j]]
+        return [
+            j
+            for j in sorted(read)
+            if schema.kinds[j] in CHOSEN_KINDS and not refused[j] and not _has_huge_cut(self.cuts, schema.names[j])
+        ]
 
     # ------------------------------------------------------------------ weights
 
     def fit_calibration(self, fitted: Fitted, table: Table, members: Membership, *, folds: bool) -> Calibration:
         """Fit the weights of all parts to held-out rows: some of them if there are many."""
-        fitted = with_data_prior(fitted)
-        names, model = part_names(fitted.blocks), fitted.model
+        found = self._held_out(with_data_prior(fitted), table, members)
+        return replace(self._weights(fitted, found), rule=found.rule)
+
+    def held_out_posterior(self, fitted: Fitted, table: Table, members: Membership) -> HeldOutPosterior:
+        """p(y | x) of held-out rows, with weights that were fitted to other rows: those of two of three folds."""
+        found = self._held_out(with_data_prior(fitted), table, members)
+        estimate = fitted.estimate
+        out = np.tile(estimate.prior / estimate.prior.sum(), (len(found.rows), 1))
+        folds = np.empty(len(found.rows), dtype=np.int64)
+        folds[np.argsort(found.codes, kind="stable")] = np.arange(len(found.rows)) % N_FOLDS
+        shift = estimate.log_prior - bayes.log_prior(fitted.model.class_prior())
+        for fold in range(N_FOLDS):
+            test = np.flatnonzero(folds == fold)
+            learned = self._weights(fitted, found.take(np.flatnonzero(folds != fold)))
+            parts = found.parts[:, test]
+            with np.errstate(invalid="ignore"):
+                scores = parts[0] + sum(w * part for w, part in zip(learned.weights, parts[1:], strict=True) if w > 0)
+            known = np.isfinite(scores).any(axis=1)
+            mapped = learned.applied(scores[known] + shift, fitted.classes, estimate.prior)
+            out[test[known]] = bayes.posterior(mapped)
+        return HeldOutPosterior(found.rows, out, found.rule)
+
+    def _held_out(self, fitted: Fitted, table: Table, members: Membership) -> _HeldOut:
+        """The parts of rows under models without them; of evenly spaced rows if there are many."""
+        names = part_names(fitted.blocks)
         here = present_rows(members.codes, members.weights)
         rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
         rows = some_rows(rows, max(len(names) * len(fitted.classes), FEWEST_CELLS))
         table, members = table.take(rows), members.take(rows)
         few = len(names) <= MOST_BY_SUBTRACTION  # otherwise each row takes as long as a fold
-        hold_out = HoldOut(model, table, members, MOST_BY_SUBTRACTION if few else 0)
+        hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION if few else 0)
         used = np.setdiff1d(np.arange(len(rows)), hold_out.only_rows())
-        parts = hold_out.parts(fitted, used)
-        part = members.take(used)
+        parts = hold_out.parts(fitted, used, choose_again=True)
+        usable = np.isfinite(parts.sum(axis=0)).any(axis=1)
+        used, part = used[usable], members.take(used[usable])
         assert part.codes is not None
-        scores = parts.sum(axis=0)
-        usable = np.isfinite(scores).any(axis=1)
-        if not usable.any():  # no class has two rows: naive Bayes alone
-            identity = Calibration(model.classes, model.class_prior(), 1.0, np.zeros(len(model.classes)))
+        weights = part.weights
+        if weights is not None and 0 < weights.sum() < len(weights):
+            weights = weights * (len(weights) / weights.sum())  # their scale must not weaken the evidence of the rows
+        return _HeldOut(rows[used], parts[:, usable], part.codes, weights, hold_out.name)
+
+    def _weights(self, fitted: Fitted, found: _HeldOut) -> Calibration:
+        """Weights that are fitted to held-out rows; those of naive Bayes alone if there are none."""
+        model, names = fitted.model, part_names(fitted.blocks)
+        if not len(found.rows):  # no class has two rows
             alone = np.zeros(len(names))
             for block, at in zip(fitted.blocks, parts_of_blocks(fitted.blocks), strict=True):
                 alone[at] = 0.0 if block.member else 1.0
-            return replace(identity, columns=names, weights=alone, rule=hold_out.name)
-        weights = None if part.weights is None else part.weights[usable]
-        temperature = fit_temperature(
-            bayes.log_posterior(scores[usable]), part.codes[usable], weights, model.classes, model.class_prior()
-        )
-        calibration = fit_column_weights(
-            parts[:, usable],
-            part.codes[usable],
-            weights,
+            identity = Calibration(model.classes, model.class_prior(), 1.0, np.zeros(len(model.classes)))
+            return replace(identity, columns=names, weights=alone)
+        posterior = bayes.log_posterior(found.parts.sum(axis=0))
+        temperature = fit_temperature(posterior, found.codes, found.weights, model.classes, model.class_prior())
+        return fit_column_weights(
+            found.parts,
+            found.codes,
+            found.weights,
             temperature,
             names,
             offsets=self.offset_precision,
             ridge=RIDGE,
         )
-        return replace(calibration, rule=hold_out.name)
 
     # ------------------------------------------------------------------ the contract
 

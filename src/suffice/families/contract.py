@@ -70,6 +70,8 @@ class Family(
     reads : {"numbers", "categories", "documents", "cells"}
         What the rows of a block are: a matrix of floats, dense or sparse, with NaN in missing cells; a `Coded` batch;
         one column of `Texts`; or `MixedRows`, whose columns are read as numbers or levels one by one.
+    keeps_choices : bool
+        Whether `leave_one_out` keeps something that all rows have chosen, such as a smoothing.
     reads_columns : bool
         Whether the family reads a `ColumnMatrix` in place. If not, it gets such rows as one array.
     independent : bool
@@ -83,6 +85,7 @@ class Family(
 
     name: ClassVar[str]
     reads: ClassVar[Reads] = "numbers"
+    keeps_choices: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = False
     independent: ClassVar[bool] = False
 

@@ -87,27 +87,29 @@ class HoldOut:
                 out[np.ix_(test, columns)] = joint(fitted.with_model(rest), self.table.take(test))
         return out
 
-    def parts(self, fitted: Fitted, rows: Index) -> Float:
+    def parts(self, fitted: Fitted, rows: Index, *, choose_again: bool = False) -> Float:
         """log p(y), and each part of log p(x | y), of some rows under models without them (1 + J, len(rows), K).
 
         Up to terms that the classes share. All of the rows are in the model, and none is the only row of its class.
         Each block of columns is scored in closed form if its family has one, otherwise by models without some rows.
+        With ``choose_again``, families whose closed form keeps a choice of all rows are scored in folds.
         """
         fitted = fitted.with_model(self.model)
         out = held_out_parts(fitted, self.table.take(rows), self.members.take(rows))
         self.name = self.name or "leave-one-out"
         for b, at in enumerate(parts_of_blocks(fitted.blocks)):
-            lacking = np.flatnonzero(np.isnan(out[1 + at]).any(axis=(0, 2)))
+            again = choose_again and fitted.blocks[b].family.keeps_choices
+            lacking = np.flatnonzero(np.isnan(out[1 + at]).any(axis=(0, 2)) | again)
             if len(lacking):
-                every = np.arange(len(self.members.classes))
-                out[np.ix_(1 + at, lacking, every)] = self._block_parts(fitted.of_block(b), rows[lacking])
+                every, most = np.arange(len(self.members.classes)), 0 if again else self.most
+                out[np.ix_(1 + at, lacking, every)] = self._block_parts(fitted.of_block(b), rows[lacking], most)
         return out
 
-    def _block_parts(self, fitted: Fitted, rows: Index) -> Float:
+    def _block_parts(self, fitted: Fitted, rows: Index, most: float) -> Float:
         """Parts of some rows under models without them (J, len(rows), K), for a model of one block."""
         n_parts = len(part_names(fitted.blocks))
         out = np.full((n_parts, len(rows), len(self.members.classes)), -np.inf)
-        if len(rows) <= self.most:
+        if len(rows) <= most:
             for i, row in enumerate(rows.tolist()):
                 one = self.table.take(np.array([row])), self.members.take(slice(row, row + 1))
                 rest = without(fitted, *one, self._n_rows - 1)

@@ -12,6 +12,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.report import Scores
 from suffice.learning.roc_areas import RocAreas
+from suffice.learning.specification import HeldOutPosterior
 from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import Membership
 from suffice.tables import Table
@@ -46,12 +47,16 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
     if len(rows) < len(codes) and not fitted.specification.counts_weightless_rows:
         table, members = table.take(rows), members.take(rows)  # a row that is not scored may have missing cells
         codes, weights, rows = codes[rows], weights[rows], np.arange(len(rows))
-    hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has warned already
-        joint = hold_out.joint(fitted)
-        codes, weights, joint = codes[rows], weights[rows], joint[rows]
-        posterior = _posterior(fitted, joint)
+        found = fitted.specification.held_out_posterior(fitted, table, members)
+        if found is None:
+            hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION)
+            found = HeldOutPosterior(rows, _posterior(fitted, hold_out.joint(fitted)[rows]), hold_out.name)
+    if not len(found.rows):
+        raise InputError("No class has two rows, so no row can be held out.")
+    rows, posterior = found.rows, found.posterior
+    codes, weights = codes[rows], weights[rows]
     likeliest = np.argmax(posterior, axis=1)
     right = (likeliest == codes) & (posterior[np.arange(len(codes)), codes] > 0)
     losses = -np.log(np.maximum(posterior[np.arange(len(codes)), codes], LEAST))
@@ -65,7 +70,7 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
         log_loss_error,
         len(rows),
         of_rows,
-        hold_out.name,
+        found.rule,
         *baseline(np.bincount(codes, weights).astype(np.float64)),
         balanced_accuracy(codes, right, weights),
         roc_auc(codes, posterior, weights),

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from suffice.exceptions import ClassError, SufficeWarning, listed
 from suffice.families.estimation import Smoothed
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, LinearForm, Model
-from suffice.numerics.types import Array, Float
+from suffice.numerics.types import Array, Float, Index
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
@@ -28,7 +28,23 @@ from suffice.tables.table import Schema
 if TYPE_CHECKING:
     from suffice.learning.fitted import Fitted
 
-__all__ = ["PLAIN", "SPECIFICATIONS", "Solution", "Specification", "is_plain", "specification_named"]
+__all__ = [
+    "PLAIN",
+    "SPECIFICATIONS",
+    "HeldOutPosterior",
+    "Solution",
+    "Specification",
+    "is_plain",
+    "specification_named",
+]
+
+
+class HeldOutPosterior(NamedTuple):
+    """p(y | x) of held-out rows (n, K), the positions of the rows, and how they were held out."""
+
+    rows: Index
+    posterior: Float
+    rule: str
 
 
 class Solution(Protocol):
@@ -249,6 +265,10 @@ class Specification(ABC):
 
         Up to a term that the classes share; NaN in rows without a closed form, None if there is none for any.
         """
+        return None
+
+    def held_out_posterior(self, fitted: Fitted, table: Table, members: Membership) -> HeldOutPosterior | None:
+        """p(y | x) of rows that are held out in another way than by `held_out_joint`; None for most models."""
         return None
 
     def log_parameter_prior(self, estimate: Estimate, model: Model) -> float:

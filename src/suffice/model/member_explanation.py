@@ -12,6 +12,7 @@ from suffice.model.explanation_result import PRIOR, Explanation, check_comparabl
 from suffice.model.gaussian_explanation import SPREAD, gaussian_parts
 from suffice.numerics.types import Float, Index
 from suffice.tables import Table
+from suffice.tables.table import is_sparse
 
 __all__ = ["explain_members"]
 
@@ -62,7 +63,8 @@ def _block_parts(estimate: Estimate, b: int, table: Table, first: Index, second:
     block, parameters = estimate.blocks[b], estimate.parameters[b]
     rows = estimate.rows_of(block, parameters, table)
     if isinstance(parameters, MultivariateGaussianParameters) and parameters.freedom is None:
-        own = gaussian_parts(parameters, np.asarray(rows, dtype=np.float64), first, second)
+        dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+        own = gaussian_parts(parameters, dense, first, second)
         return [*block.names, SPREAD][: own.shape[1]], own
     terms, names = block.family.terms(parameters, rows), list(block.names)
     if terms is None:

@@ -88,6 +88,7 @@ class Histogram(IndependentColumns):
     edges: tuple[float, ...] = ()
 
     name: ClassVar[str] = "histogram"
+    keeps_choices: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.bins, "bins", 2)
@@ -251,7 +252,7 @@ def column_of(x: Matrix, j: int) -> Float:
 
 def is_in_range(values: Array) -> Mask:
     """Whether each value is finite, and differences of two such values are finite."""
-    return np.asarray(np.abs(values) < LARGEST)
+    return np.asarray(np.abs(np.asarray(values, dtype=np.float64)) < LARGEST)
 
 
 def check_cuts(cuts: object, argument: str) -> tuple[float, ...]:
