@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -126,6 +126,12 @@ def fit(
     """
     estimator = None if model is None else _estimator(model)
     if isinstance(target, Iterable) and not isinstance(target, str):
+        if isinstance(data, Mapping | str):
+            raise InputError(
+                "Labels are given as an array, so the rows must be an array, a data frame or a list of texts; got "
+                f"{data!r:.80}.",
+                argument="data",
+            )
         only_of_sources = {"columns": columns is not None, "ignore": bool(ignore), "progress": progress is not None}
         _check_rows_in_memory([*reading, *(name for name, given in only_of_sources.items() if given)])
         if estimator is None:
@@ -133,6 +139,8 @@ def fit(
         return _learned(estimator, training_rows(data, target, weights), validate)
     if target is None and estimator is not None and estimator.__sklearn_is_fitted__():
         target = estimator.fitted_.target
+    if target is None and isinstance(data, np.ndarray):
+        raise InputError("Give the labels of the rows as the second argument: suffice.fit(X, y).", argument="target")
     source = _opened(data, target, weights, columns, ignore, reading)
     if estimator is None:
         estimator = _estimator("text" if source.documents else "ensemble")

@@ -344,8 +344,8 @@ def test_calibration_and_accuracy_on_breast_cancer():
     [
         ({"n_bins": 1}, "n_bins"),
         ({"max_parents": 0}, "max_parents"),
-        ({"cuts": {"nothing": [1.0]}}, "does not exist"),
-        ({"parents": ["nothing"]}, "does not exist"),
+        ({"cuts": {"nothing": [1.0]}}, "has no bins here"),
+        ({"parents": ["nothing"]}, "has no bins here"),
         ({"families": "bset"}, "bset"),
         ({"impossible": "maybe"}, "impossible"),
     ],

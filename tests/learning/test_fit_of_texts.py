@@ -107,3 +107,16 @@ def test_options_of_files_are_refused_for_rows_in_memory():
     with pytest.raises(InputError, match=r"columns.*rows in memory") as error:
         suffice.fit(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]}), ["x", "y"], columns=["a"])
     assert error.value.argument == "columns"
+
+
+def test_rows_without_labels_and_rows_of_no_form():
+    with pytest.raises(InputError, match="second argument"):
+        suffice.fit(np.zeros((3, 2)))
+    for data in ({"a": [1.0, 2.0]}, "some text"):
+        with pytest.raises(InputError, match="an array, a data frame or a list of texts"):
+            suffice.fit(data, ["x", "y"])
+
+
+def test_wrong_lengths_of_word_groups_are_an_error_of_the_fit():
+    with pytest.raises(InputError, match="ngram_range"):
+        TextNaiveBayes.tuned(ngram_range=None).fit(["a b", "c d"], ["x", "y"])

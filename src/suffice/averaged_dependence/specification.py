@@ -199,7 +199,7 @@ def _check_known(given: Sequence[object], names: Sequence[object], argument: str
     if unknown:
         hint = did_you_mean(unknown[0], names)
         raise InputError(
-            f"{argument} names the column {listed(unknown)}, which does not exist.{hint} The columns are "
+            f"{argument} names the column {listed(unknown)}, which has no bins here.{hint} The columns in bins are "
             f"{listed(names)}.",
             argument=argument,
             column=unknown[0],

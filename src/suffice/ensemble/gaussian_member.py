@@ -36,7 +36,7 @@ Parameters = MultivariateGaussianParameters | NoEvidence
 
 @dataclass(frozen=True)
 class GaussianMember(MultivariateGaussian):
-    """A multivariate Gaussian that says nothing as long as no column varies within a class.
+    """A multivariate Gaussian that has no evidence as long as no column varies within a class.
 
     Of rows with missing cells it uses a few steps of EM: shrinkage and the weight of the member make up for the others.
     """

@@ -174,7 +174,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
         return Block(family, cells, names, member="averaged dependence")
 
     def _numbers(self, schema: Schema, read: Mapping[int, Block]) -> list[int]:
-        """Columns of numbers that a Gaussian can have; the scores of the families tell, if the data chose them."""
+        """Columns of numbers with finite squares, by the scores of their families or by given cuts."""
         scores = schema.scores
         refused = np.zeros(len(schema), dtype=bool)
         if scores is not None and "gaussian" in scores.names:
@@ -280,7 +280,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
         """Parameters of all members."""
         self.check_chosen(fitted.tuning)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SingularCovarianceWarning)  # other members know the column
+            warnings.simplefilter("ignore", SingularCovarianceWarning)  # other members use the column
             return Combination.of(fitted.current_model.estimate(self.prior))
 
     def combined(self, fitted: Fitted) -> Estimate:

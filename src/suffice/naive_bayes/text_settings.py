@@ -45,7 +45,8 @@ def tuned_settings(given: dict[str, Any]) -> dict[str, Any]:
 
     >>> tuned_settings({"analyzer": "char"})["characters"]
     """
-    least = given.get("ngram_range", TUNED["ngram_range"])[0]
+    lengths = given.get("ngram_range", TUNED["ngram_range"])
+    least = lengths[0] if isinstance(lengths, tuple | list) and lengths else 1  # the classifier checks its parameters
     beside_words = given.get("analyzer", "word") == "word" and least == 1
     return TUNED | ({} if beside_words else {"characters": None}) | given
 
