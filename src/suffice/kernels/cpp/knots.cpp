@@ -78,8 +78,7 @@ void bind_knots(nb::module_ &m) {
                     }
                 });
         },
-        "values"_a.noconvert(), "at"_a.noconvert(), "table"_a.noconvert(), "weight"_a, "lines"_a,
-        "out"_a.noconvert());
+        "values"_a.noconvert(), "at"_a.noconvert(), "table"_a.noconvert(), "weight"_a, "lines"_a, "out"_a.noconvert());
 }
 
 }  // namespace suffice

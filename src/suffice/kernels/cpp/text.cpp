@@ -64,8 +64,15 @@ std::unique_ptr<OwnedTokenRules> token_rules(int analyzer, bool lowercase, int64
     require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "invalid token rules");
     require(shortest >= 0 && longest >= shortest && (!longest || (shortest && !analyzer && least == 1)),
             "invalid fragments of words");
-    found->rules = {static_cast<Analyzer>(analyzer), lowercase,  min_length, least, most, found->stop.get(),
-                    punctuation,                     shortest, longest};
+    found->rules = {static_cast<Analyzer>(analyzer),
+                    lowercase,
+                    min_length,
+                    least,
+                    most,
+                    found->stop.get(),
+                    punctuation,
+                    shortest,
+                    longest};
     return found;
 }
 

@@ -295,8 +295,7 @@ class Reader {
     }
 
     // n-grams within words padded with an edge on either side; a word shorter than an n-gram is one n-gram.
-    template <typename Add>
-    void within_words(const Text &document, int least, int most, char edge, Add add) {
+    template <typename Add> void within_words(const Text &document, int least, int most, char edge, Add add) {
         characters_.read(document);
         const std::vector<uint32_t> &starts = characters_.starts();
         const size_t n = starts.size() - 1;
