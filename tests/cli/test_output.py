@@ -184,9 +184,12 @@ def test_killed_at_any_moment(folder):
     pq.write_table(pa.table(many), "data/many.parquet")
     target = "data/model.suffice"
     command = ["fit", "data/many.parquet", "-t", "species", "--model", "naive-bayes", "-o", target, "-q"]
-    started = time.perf_counter()
-    start(command).join()
-    longest = time.perf_counter() - started
+    times = []
+    for _ in range(3):  # the first run also reads modules from the disk
+        started = time.perf_counter()
+        start(command).join()
+        times.append(time.perf_counter() - started)
+    longest = min(times)
     whole = suffice.load(target).class_count_.tolist()
     small = suffice.load("flowers.suffice")
     assert whole != small.class_count_.tolist()
