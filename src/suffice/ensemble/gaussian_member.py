@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from suffice.exceptions import SingularCovarianceError
-from suffice.families import Linear, MultivariateGaussian
+from suffice.families import MultivariateGaussian
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.numerics.types import Float, Matrix
 from suffice.statistics import Membership
@@ -77,10 +77,3 @@ class GaussianMember(MultivariateGaussian):
         if isinstance(parameters, NoEvidence):
             return np.zeros((x.shape[0], parameters.n_classes, parameters.n_columns))
         return super().terms(parameters, x)
-
-    def linear_form(self, parameters: Parameters) -> Linear:
-        """The log-odds as a linear function of x."""
-        if isinstance(parameters, NoEvidence):
-            k, d = parameters.n_classes, parameters.n_columns
-            return Linear(np.zeros((k, d)), np.zeros(k), np.zeros(d))
-        return super().linear_form(parameters)

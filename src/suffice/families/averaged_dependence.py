@@ -28,7 +28,7 @@ from suffice.families.contract import Family, register
 from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, Membership, PairCounts
 from suffice.statistics.bins import BinnedRows, Bins, Cells, chosen_bins
-from suffice.statistics.classes import present_rows
+from suffice.statistics.classes import evenly_spaced, present_rows
 from suffice.statistics.folds import by_fold, of_folds
 from suffice.statistics.pair_counts import count_bins
 from suffice.tables import Coded, CodedColumn, Levels
@@ -423,7 +423,7 @@ def _some_rows(x: MixedRows, members: Membership) -> tuple[MixedRows, Membership
     if n_rows <= MOST_CHOOSING:
         return x, members
     rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
-    at = rows[np.linspace(0, len(rows) - 1, MOST_CHOOSING).astype(np.intp)]
+    at = evenly_spaced(rows, MOST_CHOOSING)
     return x.take(at), members.take(at)
 
 

@@ -19,7 +19,7 @@ from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.sources.tables import columns_of
 from suffice.statistics import Membership
-from suffice.statistics.classes import present_rows
+from suffice.statistics.classes import evenly_spaced, present_rows
 from suffice.tables import MatrixTable, Table
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.levels import is_missing
@@ -80,8 +80,7 @@ def family_scores(
     here = present_rows(members.codes, members.weights)
     rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
     most = max(LEAST_ROWS, min(MOST_ROWS, MOST_SCORES // max(len(members.classes), 1)))
-    if len(rows) > most:
-        rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+    rows = evenly_spaced(rows, most)
     some, part = table.take(rows), members.take(rows)
     numbers = [j for j in at if schema.kinds[j] in CHOSEN_KINDS]
     strings = [j for j in at if schema.kinds[j] == "text" and _may_be_documents(some, j, schema)]

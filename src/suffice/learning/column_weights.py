@@ -23,6 +23,7 @@ from suffice import bayes
 from suffice.learning.calibration import EVIDENCE, LEAST_LOG_OUTLIERS, MAX_SURPRISE, Calibration, fit_temperature
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float, Index
+from suffice.statistics.classes import evenly_spaced
 
 __all__ = ["MOST_COLUMNS", "equal_weights", "fit_column_weights", "some_rows"]
 
@@ -46,7 +47,7 @@ def some_rows(rows: Index, n_cells: int) -> Index:
     (20971, 1000)
     """
     most = max(ENOUGH_CELLS // n_cells, min(ENOUGH_ROWS, MOST_CELLS // n_cells))
-    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+    return evenly_spaced(rows, most)
 
 
 def equal_weights(temperature: Calibration, columns: tuple[object, ...]) -> Calibration:

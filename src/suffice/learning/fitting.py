@@ -39,6 +39,7 @@ from suffice.model import Estimate, Model
 from suffice.model.merge_tree import MergeTree
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
+from suffice.statistics.classes import evenly_spaced
 from suffice.tables import Table
 
 __all__ = ["Prepared", "check_row_count", "decayed", "fit", "no_rows", "prepare", "scaled", "summarize", "update"]
@@ -269,7 +270,7 @@ def _scores(
         return None, NOT_SCORED
     table, members = sample
     if len(members) > n_scored:  # settings are chosen by more rows
-        some = np.linspace(0, len(members) - 1, n_scored).astype(np.intp)
+        some = evenly_spaced(np.arange(len(members)), n_scored)
         table, members = table.take(some), members.take(some)
     try:
         with _models_of_parts():

@@ -23,7 +23,7 @@ from suffice.learning.gaussian_blocks import GaussianEvidence
 from suffice.learning.table_blocks import MOST_LEVELS, TableEvidence
 from suffice.numerics.types import Float, Index, Matrix
 from suffice.statistics import Membership, Moments, PooledScatter, Scatter
-from suffice.statistics.classes import present_rows
+from suffice.statistics.classes import evenly_spaced, present_rows
 from suffice.tables import Table
 from suffice.tables.column_blocks import GAUSSIAN, TABLE, ColumnBlocks
 from suffice.tables.levels import in_order
@@ -91,11 +91,6 @@ def _is_best(family: object) -> bool:
     return isinstance(family, str) and family == BEST
 
 
-def _some(rows: Index, most: int) -> Index:
-    """At most so many of the rows, evenly spaced."""
-    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
-
-
 def _selection(at: list[int], schema: Schema) -> ColumnSelection:
     """The columns at these positions; a slice, which needs no copy, if they are all."""
     return slice(None) if at == list(range(len(schema))) else at
@@ -109,7 +104,7 @@ def _gaussian_blocks(
 ) -> list[_Found]:
     if not 2 <= len(at) <= MOST_COLUMNS or len(rows) < 2:
         return []
-    rows = _some(rows, MOST_PRODUCTS // len(at) ** 2)
+    rows = evenly_spaced(rows, MOST_PRODUCTS // len(at) ** 2)
     part = members if len(rows) == len(members) else members.take(rows)
     names = [schema.names[j] for j in at]
     own = len(part.classes) * len(at) ** 2 <= MOST_ENTRIES
@@ -192,7 +187,7 @@ def _tables(at: list[int], schema: Schema, table: Table, members: Membership, ro
     width = sum(sizes[i] for i in keep)
     if len(keep) < 2 or width > MOST_COLUMNS:
         return []
-    rows = _some(rows, min(MOST_PRODUCTS // width**2, MOST_CODES // len(keep)))
+    rows = evenly_spaced(rows, min(MOST_PRODUCTS // width**2, MOST_CODES // len(keep)))
     codes = [coded.columns[i].dense(len(coded)) for i in keep]
     codes = codes if len(rows) == len(coded) else [column[rows] for column in codes]
     of_keep = [sizes[i] for i in keep]

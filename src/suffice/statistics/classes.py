@@ -11,9 +11,9 @@ import numpy as np
 
 from suffice import kernels
 from suffice.exceptions import ClassError, InputError, did_you_mean, listed
-from suffice.numerics.types import Array, Codes, Float, Mask, Selection
+from suffice.numerics.types import Array, Codes, Float, Index, Mask, Selection
 
-__all__ = ["ClassAxis", "Membership", "MembershipArrays", "present_rows"]
+__all__ = ["ClassAxis", "Membership", "MembershipArrays", "evenly_spaced", "present_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,3 +246,12 @@ def present_rows(codes: Codes | None, weights: Float | None) -> Mask | None:
     if weights is not None and not (weights > 0).all():
         out = weights > 0 if out is None else out & (weights > 0)
     return out
+
+
+def evenly_spaced(rows: Index, most: int) -> Index:
+    """Return at most so many of the rows, evenly spaced.
+
+    >>> evenly_spaced(np.arange(10), 4)
+    array([0, 3, 6, 9])
+    """
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]

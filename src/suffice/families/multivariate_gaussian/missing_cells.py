@@ -16,8 +16,9 @@ If there are too few rows for a regular covariance, the likelihood has no maximu
 matrix, far from that of the complete rows. If two columns do not vary together in any row, it may have many. The M step
 then adds one row's weight of independent columns with the variances of the data, which bounds the likelihood; weights
 count rows here. Where complete rows alone do not show a regular covariance, this prior is used if few rows show that
-there is no maximum, or if none is found in ``TRIAL`` steps. The prior is a convention, so that search ends earlier. If
-columns are linearly dependent in all rows, everything happens in the subspace that the complete rows span.
+there is no maximum, or if none is found in ``TRIAL`` steps. The prior is a convention, and the search with
+it ends earlier. If columns are linearly dependent in all rows, everything happens in the subspace that the complete
+rows span.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class _Maximum(NamedTuple):
 
 @single_threaded_blas(lambda rows, _: rows.mean.shape[1])
 def _maximised(rows: ObservedRows, rough: bool) -> _Maximum:
-    """The maximum of the likelihood, bounded by a prior if there is none otherwise."""
+    """The maximum of the likelihood, with a prior where the likelihood has no maximum."""
     start, search, certain = _without_prior(rows)
     most = ROUGH_STEPS if rough else MOST_STEPS
     if certain or not (rough or rows.have_no_maximum):
