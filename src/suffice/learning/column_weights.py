@@ -34,8 +34,8 @@ SHRINKAGE = (300.0, 30.0, 3.0, 0.3)  # λ
 N_FOLDS = 3
 ABOVE_ONE = 0.05  # penalty of weights above one
 FEWEST = 0.5  # outliers that the prior of ε is worth
-ROUGH, PRECISE = 1e-6, 1e-10  # relative change of the loss that ends a search
-START_OUTLIERS = 1e-3
+FIRST, ROUGH, PRECISE = 1e-4, 1e-5, 1e-10  # relative change of the loss that ends a search
+NO_OUTLIERS, START_OUTLIERS = 1e-9, 1e-3  # ε, in the order of the searches
 
 
 def some_rows(rows: Index, n_cells: int) -> Index:
@@ -206,9 +206,15 @@ class _Objective:
         return theta[:j], theta[j:-1], float(np.exp(theta[-1]))
 
     def start(self, equal: Calibration) -> Float:
-        """A temperature."""
-        outliers = equal.outliers if equal.outliers > 0 else START_OUTLIERS
-        return np.concatenate([equal.weights, equal.offset, [np.log(outliers)]])
+        """Weights near the minimum without outliers, from a temperature.
+
+        With outliers the loss is not convex: it may have a minimum at which many rows are outliers because the weights
+        are poor. With many classes that is often the nearest to a temperature.
+        """
+        temperature = np.concatenate([equal.weights, equal.offset, [np.log(NO_OUTLIERS)]])
+        found = self.search(temperature, FIRST, outliers=False)
+        found[-1] = np.log(START_OUTLIERS)
+        return found
 
     def _scores(self, theta: Float) -> tuple[Float, Float]:
         """Probabilities of the other classes (n, K − 1), and log q of the row's own class (n,)."""
@@ -257,11 +263,34 @@ class _Objective:
         slope = [2 * (self.shrinkage * away + ABOVE_ONE * above + self.ridge * weight), offset, [-FEWEST]]
         return float(value), np.concatenate(slope)
 
-    def search(self, start: Float, tolerance: float = ROUGH) -> Float:
-        """The minimum near a start."""
+    def _curvature(self, theta: Float) -> Float:
+        """Approximate second derivatives of the loss: those of each parameter and class alone."""
+        rows = self.rows
+        others, own = self._scores(theta)
+        regular = np.exp(np.log1p(-np.exp(theta[-1])) + own - self._mixed(own, theta[-1]))
+        spread = (others * (1 - others) * (rows.weights * regular)[:, None]).ravel()
+        by_weight = np.einsum("ji,ji,i->j", rows.matrix, rows.matrix, spread) + 2 * (self.shrinkage + self.ridge)
+        by_offset = np.bincount(rows.others.ravel(), spread, rows.n_classes) + 1
+        by_outliers = rows.weights @ (regular * (1 - regular)) + FEWEST
+        return np.concatenate([by_weight, by_offset, [by_outliers]])
+
+    def search(self, start: Float, tolerance: float = ROUGH, *, outliers: bool = True) -> Float:
+        """The minimum near a start; with the share of outliers fixed if they are False.
+
+        The units of the parameters give the loss about the same curvature by each.
+        """
         from scipy.optimize import minimize
 
+        unit = 1 / np.sqrt(self._curvature(start))
         j, k = self.rows.n_columns, self.rows.n_classes
-        bounds = [(0.0, None)] * j + [(-50.0, 50.0)] * k + [(LEAST_LOG_OUTLIERS, np.log(0.5))]
-        found = minimize(self.loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": tolerance})
-        return np.asarray(found.x if found.fun <= self.loss(start)[0] else start)
+        least, most = (LEAST_LOG_OUTLIERS, np.log(0.5)) if outliers else (start[-1], start[-1])
+        lower = np.concatenate([np.zeros(j), np.full(k, -50.0), [least]]) / unit
+        upper = np.concatenate([np.full(j, np.inf), np.full(k, 50.0), [most]]) / unit
+
+        def loss(z: Float) -> tuple[float, Float]:
+            value, slope = self.loss(z * unit)
+            return value, slope * unit
+
+        bounds = np.column_stack([lower, upper])
+        found = minimize(loss, start / unit, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": tolerance})
+        return np.asarray(found.x * unit if found.fun <= self.loss(start)[0] else start)
