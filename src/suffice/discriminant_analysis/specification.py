@@ -58,6 +58,17 @@ class _CompleteRows(Gaussian):
         out[complete] = found
         return out
 
+    def leave_one_out_terms(
+        self,
+        statistic: Moments,
+        parameters: GaussianParameters,
+        x: Float,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """None: a column alone has other complete rows."""
+        return None
+
 
 @specification_named
 @dataclass(frozen=True, eq=False, kw_only=True)

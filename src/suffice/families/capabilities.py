@@ -117,6 +117,16 @@ class HoldsRowsOut(Protocol):
     ) -> Float | None:
         """log p(x | y) of each row under parameters of all other rows (n, K)."""
 
+    def leave_one_out_terms(
+        self,
+        statistic: FamilyStatistic,
+        parameters: Parameters,
+        x: Float,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """`leave_one_out` of each column alone (n, K, d)."""
+
     def iterates(self, statistic: FamilyStatistic) -> bool:
         """Whether `estimate` iterates."""
 

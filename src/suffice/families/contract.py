@@ -240,6 +240,12 @@ class Family(
         """
         raise InputError(f"The family {self.name} has no evidence in closed form.")
 
+    # ------------------------------------------------------------------ several models of the same columns
+
+    def statistic_from(self, other: Family, statistic: Statistic) -> Statistic | None:
+        """The statistic of the rows from that of another family of the same columns; None, the default, if unknown."""
+        return None
+
     # ------------------------------------------------------------------ cross-validation
 
     def leave_one_out(
@@ -254,6 +260,20 @@ class Family(
 
         All rows are in the statistic with a weight above zero. A row is NaN if it has no closed form. None, the
         default, means that no row has one.
+        """
+        return None
+
+    def leave_one_out_terms(
+        self,
+        statistic: FamilyStatistic,
+        parameters: Parameters,
+        x: Float,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """`leave_one_out` of each column alone, for a dense matrix (n, K, d).
+
+        None, the default, means that it takes as long as `leave_one_out` for one column after the other.
         """
         return None
 

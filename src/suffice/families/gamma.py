@@ -21,6 +21,7 @@ from suffice.exceptions import MergeError, columns_at
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_moments
 from suffice.families.independent import IndependentColumns
+from suffice.families.leave_one_out import leave_one_out_cells
 from suffice.families.linear import row_blocks
 from suffice.families.log_normal import is_positive, logarithms
 from suffice.numerics.gamma_function import excess, stirling_gap
@@ -153,6 +154,17 @@ class Gamma(IndependentColumns):
             spread = (safe + total) * excess(away / (many + 1)) - safe * excess(away)
             return np.where(a > 0, norm + spread - np.log(v), 0.0)
         return np.where(a > 0, stirling_gap(safe) - safe * excess(away) - np.log(v), 0.0)
+
+    def leave_one_out_terms(
+        self,
+        statistic: Moments,
+        parameters: GammaParameters,
+        x: Float,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """`leave_one_out` of each column alone (n, K, d)."""
+        return leave_one_out_cells(self, statistic, x, members, columns, by_column=True)
 
     # ------------------------------------------------------------------ sample
 

@@ -35,9 +35,17 @@ class EstimatesCells(Protocol):
 
 
 def leave_one_out_cells(
-    family: EstimatesCells, statistic: FamilyStatistic, x: Matrix, members: Membership, columns: Sequence[object]
+    family: EstimatesCells,
+    statistic: FamilyStatistic,
+    x: Matrix,
+    members: Membership,
+    columns: Sequence[object],
+    *,
+    by_column: bool = False,
 ) -> Float:
     """log p(x | y) of each row given all other rows (n, K), for any family of independent columns.
+
+    With ``by_column``, log p(x_j | y) of each cell (n, K, d).
 
     Each cell of a block of rows becomes a column of its own, whose statistic is that of its column without the cell.
     The family estimates all of them at once and scores the cells. A block has rows of one class, since a cell is
@@ -45,7 +53,7 @@ def leave_one_out_cells(
     """
     assert members.codes is not None
     d, n_classes = x.shape[1], len(statistic.classes)
-    out = np.full((x.shape[0], n_classes), np.nan)
+    out = np.full((x.shape[0], n_classes, d) if by_column else (x.shape[0], n_classes), np.nan)
     step = max(1, BLOCK_CELLS // max(d * n_classes, 1))
     order = np.argsort(members.codes, kind="stable")
     bounds = np.searchsorted(members.codes[order], np.arange(n_classes + 1))
@@ -68,7 +76,8 @@ def leave_one_out_cells(
             except SufficeError:
                 continue
             cells = family.known_cells(parameters, block.ravel(), np.arange(block.size))
-            out[rows] = cells.reshape(len(rows), d, n_classes).sum(axis=1)
+            cells = cells.reshape(len(rows), d, n_classes)
+            out[rows] = cells.transpose(0, 2, 1) if by_column else cells.sum(axis=1)
     return out
 
 

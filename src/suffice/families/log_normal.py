@@ -106,9 +106,23 @@ class LogNormal(Gaussian):
         """log p(x | y) of each row given all other rows (n, K), from log x, up to a term that all classes share."""
         if self.spherical or is_sparse(x):
             return IndependentColumns.leave_one_out(self, statistic, parameters, x, members, columns)
+        return self._of_logarithms().leave_one_out(statistic, parameters, logarithms(x), members, columns)
+
+    def leave_one_out_terms(
+        self,
+        statistic: Moments,
+        parameters: GaussianParameters,
+        x: Float,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """`leave_one_out` of each column alone (n, K, d)."""
+        return self._of_logarithms().leave_one_out_terms(statistic, parameters, logarithms(x), members, columns)
+
+    def _of_logarithms(self) -> Gaussian:
+        """The Gaussian of log x."""
         settings = asdict(self)
-        plain = Gaussian(**{each.name: settings[each.name] for each in fields(Gaussian)})
-        return plain.leave_one_out(statistic, parameters, logarithms(x), members, columns)
+        return Gaussian(**{each.name: settings[each.name] for each in fields(Gaussian)})
 
     # ------------------------------------------------------------------ sample
 

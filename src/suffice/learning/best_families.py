@@ -6,16 +6,19 @@ different strings of several words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from suffice import bayes, kernels
 from suffice.exceptions import Choices, InputError, MergeError, SufficeError
+from suffice.families import Family
 from suffice.learning.column_checks import MANY_LEVELS
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, chosen_family, family_of
 from suffice.model import Block
 from suffice.model.leave_one_out import leave_one_out_log_prior
+from suffice.model.parts import leave_one_out_terms
 from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.sources.tables import columns_of
 from suffice.statistics import Membership
@@ -30,11 +33,12 @@ __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
 CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
 OF_ALL_NUMBERS = ("gaussian", "histogram")  # their domain is all numbers, so every later batch is in it
-MOST_ROWS, LEAST_ROWS = 5_000, 1_000  # that families are scored on; fewer with more than 52 classes
+MOST_ROWS, LEAST_ROWS = 2_500, 1_000  # that families are scored on; fewer with more than 104 classes
 MOST_SCORES = 1 << 18  # of rows and classes
 OF_STRINGS = ("categorical", "text")
 MIN_WORDS = 3.0  # strings with fewer words on average are names, codes and identifiers
 EXPONENTS = 2.0 ** -np.arange(8)  # of the likelihood of a document, whose words depend on each other
+MOST_CELLS = 1 << 20  # log-likelihoods of rows, classes and columns that are computed together
 LARGEST_SQUARED = 1e150  # sums of squares of larger numbers may overflow
 
 
@@ -72,7 +76,7 @@ def family_scores(
     Parameters
     ----------
     table, members
-        The first rows. At most 5,000 of them, evenly spaced, are scored; with 262 classes or more, 1,000.
+        The first rows. At most 2,500 of them, evenly spaced, are scored; with 262 classes or more, 1,000.
     all_rows : bool
         Whether there will be no other rows in this fit. If not, a later batch may hold a zero or a fraction, so only
         families that take every number are candidates.
@@ -93,16 +97,21 @@ def family_scores(
     prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
     extreme = None if here is not None or not numbers else _extreme_rows(table, numbers, schema)
     families = {name: family_of(name, settings) for name in names}
-    for j in numbers:
-        tried = [*parametric, histogram]
-        blocks = [Block(families[name], [j], [schema.names[j]]) for name in tried]
-        scored = [
-            _held_out(block, some, part) + prior
-            if _accepts(block, some, part) and _accepts_all(block, table, members, extreme)  # a few rows refuse most
-            else None
-            for block in blocks
-        ]
-        log_loss[j, [names.index(name) for name in tried]], error[j] = _log_losses(scored, part)
+    tried = [*parametric, histogram]
+    step = max(1, MOST_CELLS // (len(rows) * len(members.classes)))
+    for start in range(0, len(numbers), step):
+        scored: dict[int, list[Float | None]] = {j: [None] * len(tried) for j in numbers[start : start + step]}
+        for i, name in enumerate(tried):
+            blocks = {j: Block(families[name], [j], [schema.names[j]]) for j in scored}
+            accepted = [
+                j
+                for j, block in blocks.items()
+                if _accepts(block, some, part) and _accepts_all(block, table, members, extreme)  # a few rows refuse most
+            ]
+            for j, joint in zip(accepted, _by_column(families[name], accepted, schema, some, part), strict=True):
+                scored[j][i] = joint + prior
+        for j, joints in scored.items():
+            log_loss[j, [names.index(name) for name in tried]], error[j] = _log_losses(joints, part)
     for j in strings:
         blocks = [Block(families[name], [j], [schema.names[j]]) for name in OF_STRINGS]
         scored = [_tempered(_held_out(block, some, part), prior, part) for block in blocks]
@@ -173,6 +182,21 @@ def _extreme_rows(table: Table, at: Sequence[int], schema: Schema) -> Float | No
     out = np.full((4, len(schema)), np.nan)
     out[:, at] = low, high, np.where(missing, np.nan, low), np.where(whole, low, np.nextafter(low, high))
     return out
+
+
+def _by_column(family: Family, at: Sequence[int], schema: Schema, some: Table, members: Membership) -> Iterator[Float]:
+    """log p(cell | y) of each row given all other rows (n, K), for each column; NaN without an estimate."""
+    block = Block(family, list(at), [schema.names[j] for j in at])
+    x = block.take(some) if at else None
+    terms: Float | None = None
+    if x is not None and len(at) > 1 and not is_sparse(x):
+        with suppress(SufficeError):  # of one column; each is tried alone
+            family.check(x, block.names)
+            statistic = family.summarize(x, members, block.names).check(block.names)
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                terms = leave_one_out_terms(block, statistic, some, members)
+    for i, j in enumerate(at):
+        yield _held_out(Block(family, [j], [schema.names[j]]), some, members) if terms is None else terms[:, :, i]
 
 
 def _held_out(block: Block, some: Table, members: Membership) -> Float:

@@ -30,6 +30,7 @@ __all__ = ["HoldOut"]
 
 N_FOLDS = 10
 ROUNDING = 1e-9  # relative to the weight of a class
+FEW = 50  # rows of a model for each row that is held out, at which its choices hardly depend on these
 MOST_ITERATED = 50  # rows that are held out one by one if a family iterates to estimate parameters
 
 
@@ -92,13 +93,14 @@ class HoldOut:
 
         Up to terms that the classes share. All of the rows are in the model, and none is the only row of its class.
         Each block of columns is scored in closed form if its family has one, otherwise by models without some rows.
-        With ``choose_again``, families whose closed form keeps a choice of all rows are scored in folds.
+        With ``choose_again``, families whose closed form keeps a choice of all rows are scored in folds, unless the
+        model has so many other rows that these hardly influence the choice.
         """
         fitted = fitted.with_model(self.model)
         out = held_out_parts(fitted, self.table.take(rows), self.members.take(rows))
         self.name = self.name or "leave-one-out"
         for b, at in enumerate(parts_of_blocks(fitted.blocks)):
-            again = choose_again and fitted.blocks[b].family.keeps_choices
+            again = choose_again and fitted.blocks[b].family.keeps_choices and not self._are_few
             lacking = np.flatnonzero(np.isnan(out[1 + at]).any(axis=(0, 2)) | again)
             if len(lacking):
                 every, most = np.arange(len(self.members.classes)), 0 if again else self.most
@@ -139,6 +141,11 @@ class HoldOut:
             return True
         known, these = self.model.weights.weight, self.members.class_weights()
         return len(known) == len(these) and bool((known - these <= ROUNDING * known).all())
+
+    @property
+    def _are_few(self) -> bool:
+        """Whether the rows are too few of those in the model to influence its choices."""
+        return len(self.table) * FEW < self._n_rows
 
     @property
     def _n_rows(self) -> int:

@@ -54,11 +54,14 @@ class Model:
     def summarize(cls, blocks: Sequence[Block], x: Table | Matrix, members: Membership) -> Model:
         """The model of one batch of rows."""
         present = present_rows(members.codes, members.weights)
-        statistics = []
+        statistics: list[Statistic] = []
         for block in blocks:
-            rows = block.take(x)
-            block.family.check(rows, block.names, present)
-            statistics.append(block.family.summarize(rows, members, block.names))
+            known = _known_statistic(block, blocks, statistics)
+            if known is None:
+                rows = block.take(x)
+                block.family.check(rows, block.names, present)
+                known = block.family.summarize(rows, members, block.names)
+            statistics.append(known)
         return cls(settled_blocks(blocks, statistics), Sums.of_classes(members), tuple(statistics))
 
     def settle(self, blocks: Sequence[Block]) -> tuple[Block, ...]:
@@ -220,6 +223,16 @@ class Model:
                     f"The new settings name other columns, {listed(there.names)} instead of {listed(here.names)}. "
                     "Call fit again."
                 )
+
+
+def _known_statistic(block: Block, blocks: Sequence[Block], statistics: Sequence[Statistic]) -> Statistic | None:
+    """The statistic of a block if that of an earlier block of the same columns determines it."""
+    for other, statistic in zip(blocks, statistics, strict=False):
+        if block.member and other.columns == block.columns:
+            found = block.family.statistic_from(other.family, statistic)
+            if found is not None:
+                return found
+    return None
 
 
 def settled_blocks(blocks: Sequence[Block], statistics: Sequence[Statistic]) -> tuple[Block, ...]:

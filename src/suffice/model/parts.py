@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,12 +22,12 @@ from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.model.model import Model
 from suffice.numerics.types import Array, Float, Index, Matrix
-from suffice.statistics import Membership
+from suffice.statistics import Membership, Statistic
 from suffice.tables import Table
 from suffice.tables.column_matrix import ColumnMatrix
-from suffice.tables.table import as_table
+from suffice.tables.table import as_table, is_sparse
 
-__all__ = ["WeightedEstimate", "leave_one_out_parts", "part_names", "parts_of", "parts_of_blocks"]
+__all__ = ["WeightedEstimate", "leave_one_out_parts", "leave_one_out_terms", "part_names", "parts_of", "parts_of_blocks"]
 
 
 def part_names(blocks: Sequence[Block]) -> tuple[object, ...]:
@@ -67,22 +67,50 @@ def parts_of(estimate: Estimate, x: Table | Matrix) -> Float:
 def leave_one_out_parts(model: Model, x: Table | Matrix, members: Membership) -> Iterator[Float]:
     """log p(x_part | y) of each row given all other rows (n, K), part by part, up to a term that all classes share.
 
-    Each part is a block of its own, which its family scores in closed form. Rows without a closed form are NaN.
+    Each part is scored in closed form, by its family. Rows without a closed form are NaN.
     """
+    terms: dict[int, Float | None] = {}
     for (i, j), name in _parts(model.blocks):
         block, statistic = model.blocks[i], model.statistics[i]
-        if block.by_column and len(block.names) > 1:
+        several = block.by_column and len(block.names) > 1
+        if several and i not in terms:
+            terms[i] = leave_one_out_terms(block, statistic, x, members)
+        known = terms.get(i)
+        if known is not None:
+            yield known[:, :, j]
+            continue
+        if several:
             columns = range(len(block.names)) if isinstance(block.columns, slice) else block.columns
             statistic = statistic.columns(block.family.statistic_columns(len(block.names))[:, j])
             block = Block(block.family, [columns[j]], [name])
         rows = block.take(x)
         rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
         part: Float | None = None
-        with warnings.catch_warnings(), suppress(SufficeError):  # a column may have no parameters without the others
-            warnings.simplefilter("ignore", SufficeWarning)  # the model of all columns has warned
+        with _quietly():  # a column may have no parameters without the others
             parameters = block.family.estimate(statistic, block.names)
             part = block.family.leave_one_out(statistic, parameters, rows, members, block.names)
         yield np.full((len(members), len(model.classes)), np.nan) if part is None else part
+
+
+def leave_one_out_terms(block: Block, statistic: Statistic, x: Table | Matrix, members: Membership) -> Float | None:
+    """log p(x_j | y) of each row given all other rows (n, K, d); None if the columns are scored one after the other."""
+    if block.family.reads != "numbers":
+        return None
+    rows = block.take(x)
+    if is_sparse(rows):
+        return None
+    with _quietly():
+        parameters = block.family.estimate(statistic, block.names)
+        return block.family.leave_one_out_terms(statistic, parameters, np.asarray(rows), members, block.names)
+    return None
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Ignore warnings that the model of all columns has given, and errors of columns without parameters."""
+    with warnings.catch_warnings(), suppress(SufficeError):
+        warnings.simplefilter("ignore", SufficeWarning)
+        yield
 
 
 @dataclass(frozen=True, eq=False)

@@ -293,6 +293,11 @@ class PooledScatter(_ClassMeans):
         return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((2, d, d)))
 
     @classmethod
+    def of(cls, own: Scatter) -> PooledScatter:
+        """Return the statistic of the same rows from their scatter in each class."""
+        return cls(own.classes, own.weight, own.mean, own.mean_low, *own.within(), weight_low=own.weight_low)
+
+    @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
         """Return the statistic of a batch of rows (n, d)."""
         if is_small(x, members):

@@ -38,7 +38,7 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.leave_one_out import LEAST_REMAINING, leave_one_out_cells, repeated_columns
 from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
-from suffice.numerics.types import Codes, Float, Index, Matrix
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
 from suffice.tables.table import is_sparse
@@ -368,13 +368,8 @@ class Gaussian(IndependentColumns):
         mixed = self.mix > 0 and not self._is_shared
         if is_sparse(x) or mixed or self.estimation == "bayes" or (self.estimation == "map" and self._is_shared):
             return super().leave_one_out(statistic, parameters, x, members, columns)
-        pooled = statistic.pooled()
-        overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
-        # Every row contributes to a variance near its floor: such columns are estimated again for each row.
-        plain = (parameters.variance > (2 / LEAST_REMAINING) * self.floor * overall).all(axis=0) & (overall[0] > 0)
-        plain &= (statistic.weight > 0).all(axis=0)
-        # A constant column has no effect, with or without a row.
-        closed, rest = np.flatnonzero(plain), np.flatnonzero(~plain & (overall[0] > 0))
+        plain, rest = self._columns_far_from_floor(statistic, parameters)
+        closed = np.flatnonzero(plain)
         out, remaining = self._closed_form(statistic, parameters, x if plain.all() else x[:, closed], members, closed)
         if len(rest):
             names = [list(columns)[j] for j in rest]
@@ -383,6 +378,45 @@ class Gaussian(IndependentColumns):
         if len(again):
             out[again] = leave_one_out_cells(self, statistic, x[again], members.take(again), columns)
         return out
+
+    def leave_one_out_terms(
+        self,
+        statistic: FamilyStatistic,
+        parameters: GaussianParameters,
+        x: Float,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """`leave_one_out` of each column alone (n, K, d); None unless ``map`` with own variances."""
+        own = not self._is_shared and not self.spherical and self.mix == 0
+        if not own or self.estimation != "map" or self.smoothing == 0:
+            return None
+        plain, rest = self._columns_far_from_floor(statistic, parameters)
+        closed = np.flatnonzero(plain)
+        out, names = np.zeros((len(x), len(statistic.classes), x.shape[1])), list(columns)
+        some = repeated_columns(statistic, closed, x.shape[1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found, remaining = leave_one_out_prior(some, x[:, closed], members, self.smoothing, by_column=True)
+        out[:, :, closed] = found
+        cells = ~(remaining > LEAST_REMAINING) & ~np.isnan(found).any(axis=1)
+        every = np.arange(len(x))
+        again = [(j, every) for j in rest] + [(closed[i], np.flatnonzero(cells[:, i])) for i in np.flatnonzero(cells.any(axis=0))]
+        for j, rows in again:
+            one, part = repeated_columns(statistic, np.array([j]), x.shape[1]), members.take(rows)
+            out[rows, :, j] = leave_one_out_cells(self, one, x[np.ix_(rows, [j])], part, [names[j]])
+        return out
+
+    def _columns_far_from_floor(self, statistic: Moments, parameters: GaussianParameters) -> tuple[Mask, Index]:
+        """Which columns have a closed form, and the positions of those to estimate again for each row.
+
+        Every row contributes to a variance near its floor. A constant column is neither: it has no effect, with or
+        without a row.
+        """
+        pooled = statistic.pooled()
+        overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
+        plain = (parameters.variance > (2 / LEAST_REMAINING) * self.floor * overall).all(axis=0) & (overall[0] > 0)
+        plain &= (statistic.weight > 0).all(axis=0)
+        return plain, np.flatnonzero(~plain & (overall[0] > 0))
 
     def _closed_form(
         self, statistic: Moments, parameters: GaussianParameters, x: Float, members: Membership, columns: Index

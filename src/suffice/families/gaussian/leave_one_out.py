@@ -33,8 +33,8 @@ class _RowBlock:
         self.rest, self.kept = rest, m2 - self.lost
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(m2 > 0, self.kept / m2, 1.0)
-        remaining = np.where(self.missing, 1.0, np.where(np.isnan(rest), -1.0, share))
-        self.remaining = remaining.min(axis=1, initial=1.0)  # least share of a sum of squares; −1 if no row remains
+        # Share of a sum of squares, or −1 if no row remains.
+        self.remaining = np.where(self.missing, 1.0, np.where(np.isnan(rest), -1.0, share))
 
     def summed(self, cells: Float) -> Float:
         """Sum over the columns that are not missing."""
@@ -66,19 +66,23 @@ def leave_one_out_shared(statistic: Moments, x: Matrix, members: Membership, use
             distance = squares[mine, None] + 2 * weighted[mine] @ apart.T + inverse[mine] @ (apart**2).T
             distance[:, c] = stretched[mine]
             part[mine] = -0.5 * distance
-        share = np.where(rows.missing, 1.0, kept / total).min(axis=1, initial=1.0)
-        remaining[here] = np.where(rows.remaining < 0, rows.remaining, share)
+        share = np.where(rows.missing, 1.0, kept / total)
+        remaining[here] = np.where(rows.remaining < 0, rows.remaining, share).min(axis=1, initial=1.0)
     return out, remaining
 
 
-def leave_one_out_prior(statistic: Moments, x: Matrix, members: Membership, smoothing: float) -> tuple[Float, Float]:
+def leave_one_out_prior(
+    statistic: Moments, x: Matrix, members: Membership, smoothing: float, *, by_column: bool = False
+) -> tuple[Float, Float]:
     """log p(x | y) of each row given all other rows (n, K), with own variances and pseudo-rows like all rows together.
 
-    Also the least share of a sum of squares that remains without the row (n,).
+    Also the least share of a sum of squares that remains without the row (n,). With ``by_column``, both are those of
+    each cell: (n, K, d) and (n, d).
     """
     pooled, k = statistic.pooled(), len(statistic.classes)
     whole, middle, middle_low, squares = (each[0] for each in (pooled.weight, pooled.mean, pooled.mean_low, pooled.m2))
-    out, remaining = np.empty((len(x), k)), np.empty(len(x))
+    of_cells = x.shape[1:] if by_column else ()
+    out, remaining = np.empty((len(x), k, *of_cells)), np.empty((len(x), *of_cells))
     for start, block in row_blocks(x):
         here = slice(start, start + len(block))
         rows = _RowBlock(statistic, block, members.take(here))
@@ -97,7 +101,9 @@ def leave_one_out_prior(statistic: Moments, x: Matrix, members: Membership, smoo
             m2 = np.where(mine, rows.kept, statistic.m2[i]) + prior + n * smoothing / (n + smoothing) * centre**2
             variance = m2 / (n + smoothing)
             distance = (away - shift) - centre * (n / (n + smoothing))
-            out[here, i] = -0.5 * rows.summed(np.log(variance) + distance**2 / variance)
-        share = np.where(rows.missing, 1.0, kept / squares).min(axis=1, initial=1.0)
-        remaining[here] = np.where(rows.remaining < 0, rows.remaining, share)
+            cells = np.log(variance) + distance**2 / variance
+            out[here, i] = -0.5 * (np.where(rows.missing, 0.0, cells) if by_column else rows.summed(cells))
+        share = np.where(rows.missing, 1.0, kept / squares)
+        share = np.where(rows.remaining < 0, rows.remaining, share)
+        remaining[here] = share if by_column else share.min(axis=1, initial=1.0)
     return out, remaining

@@ -201,15 +201,24 @@ class Histogram(IndependentColumns):
 
         The bins, the smoothing that was chosen and the normalisation are those of all rows.
         """
-        assert members.codes is not None
-        weights = np.ones(len(members)) if members.weights is None else members.weights
+        x = x.tocsc() if is_sparse(x) else x
         out = np.zeros((x.shape[0], parameters.n_classes))
-        by_column = x.tocsc() if is_sparse(x) else x
         for j, curve in enumerate(parameters.columns):
-            values = column_of(by_column, j)
-            here = np.flatnonzero(~np.isnan(values))
-            if curve is not None and len(here):
-                out[here] += curve.log_ratio_without(values[here], members.codes[here], weights[here])
+            out += _ratio_without(curve, column_of(x, j), members, parameters.n_classes)
+        return out
+
+    def leave_one_out_terms(
+        self,
+        statistic: BinCounts,
+        parameters: HistogramParameters,
+        x: Float,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """`leave_one_out` of each column alone (n, K, d)."""
+        out = np.empty((len(x), parameters.n_classes, x.shape[1]))
+        for j, curve in enumerate(parameters.columns):
+            out[:, :, j] = _ratio_without(curve, column_of(x, j), members, parameters.n_classes)
         return out
 
     # ------------------------------------------------------------------ sample
@@ -243,6 +252,19 @@ class Histogram(IndependentColumns):
         none = np.full(parameters.n_classes, np.nan)
         mean, variance = (none, none) if curve is None else curve.moments()
         return {"mean": mean, "deviation": np.sqrt(variance)}
+
+
+def _ratio_without(curve: Curve | None, values: Float, members: Membership, n_classes: int) -> Float:
+    """log R − log Z of each value from the counts without it (n, K); zero for a missing one."""
+    assert members.codes is not None
+    weights = np.ones(len(members)) if members.weights is None else members.weights
+    here = np.flatnonzero(~np.isnan(values))
+    if curve is not None and len(here) == len(values):
+        return curve.log_ratio_without(values, members.codes, weights)
+    out = np.zeros((len(values), n_classes))
+    if curve is not None and len(here):
+        out[here] = curve.log_ratio_without(values[here], members.codes[here], weights[here])
+    return out
 
 
 def column_of(x: Matrix, j: int) -> Float:

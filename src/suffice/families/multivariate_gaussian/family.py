@@ -219,6 +219,15 @@ class MultivariateGaussian(Family):
                 return PatternScatter.summarize(x, members, self._statistic, columns)
             return self._statistic.summarize(x, members.without(incomplete), columns)
 
+    def statistic_from(self, other: Family, statistic: Statistic) -> GaussianStatistic | None:
+        """The statistic of a shared covariance from that of own covariances; None for others."""
+        alike = isinstance(other, MultivariateGaussian) and other.missing == self.missing
+        if not alike or self._statistic is not PooledScatter:
+            return None
+        if isinstance(statistic, PatternScatter) and type(statistic.complete) is Scatter:
+            return replace(statistic, complete=PooledScatter.of(statistic.complete))
+        return PooledScatter.of(statistic) if type(statistic) is Scatter else None
+
     def _incomplete(self, x: Matrix) -> Mask:
         """Which rows have a missing cell (n,)."""
         return rows_with_missing(x) if self.accepts_missing else np.zeros(x.shape[0], dtype=bool)
