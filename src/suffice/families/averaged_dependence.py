@@ -98,9 +98,10 @@ class AveragedDependenceParameters:
         return out
 
     @cached_property
-    def _single(self) -> Float:
-        """The shares, and one for cells that are not read (K, C + 1)."""
-        return np.pad(self.shares, ((0, 0), (0, 1)), constant_values=1.0)
+    def _scored(self) -> tuple[Float, Float]:
+        """`conditional` and the shares of two classes side by side (K/2, R, 2 (C + 1)) and (K/2, 2 (C + 1))."""
+        single = np.pad(self.shares, ((0, 0), (0, 1)), constant_values=1.0)  # cells that are not read
+        return _side_by_side(self.conditional), _side_by_side(single)
 
     @cached_property
     def _least(self) -> float:
@@ -113,7 +114,9 @@ class AveragedDependenceParameters:
         """log p(x | k) of rows of cells (n, K)."""
         c = self.counts
         parents = np.array(c.parents, dtype=np.int64)
-        return kernels.pair_scores(cells, parents, c.shift, self.conditional, self._single, self.pooled, self._least)
+        return kernels.pair_scores(
+            cells, parents, c.shift, *self._scored, self.pooled, self._least, n_classes=self.n_classes
+        )
 
     def held_out_scores(self, cells: Cells, own: Codes, own_weights: Float) -> Float:
         """log p(x | k) of rows of these classes and weights (n, K), each without the row itself."""
@@ -123,6 +126,14 @@ class AveragedDependenceParameters:
         return kernels.held_out_pair_scores(
             cells, parents, c.shift, *tables, self.smoothing, MARGINAL, own, own_weights
         )
+
+
+def _side_by_side(tables: Float) -> Float:
+    """Tables of each class (K, ..., C) with the numbers of two classes next to each other (⌈K/2⌉, ..., 2 C)."""
+    even = np.concatenate([tables, tables[-1:]]) if len(tables) % 2 else tables
+    return np.ascontiguousarray(np.stack([even[::2], even[1::2]], axis=-1)).reshape(
+        -1, *tables.shape[1:-1], 2 * tables.shape[-1]
+    )
 
 
 @register

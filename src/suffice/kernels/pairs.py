@@ -106,7 +106,14 @@ def widen_cell_ends(
 
 
 def pair_scores(
-    cells: Cells, parents: Codes, shift: Codes, pairs: Float, single: Float, pooled: Float, least: float
+    cells: Cells,
+    parents: Codes,
+    shift: Codes,
+    pairs: Float,
+    single: Float,
+    pooled: Float,
+    least: float,
+    n_classes: int,
 ) -> Float:
     """log p(x | k) of each row (n, K): the logarithm of the mean over parents i of p(x_i | k) Π_j p(x_j | k, x_i).
 
@@ -114,14 +121,15 @@ def pair_scores(
     ----------
     cells : array of int32 of shape (n, d)
         A negative cell, and one whose ``pooled`` weight is zero, is not read.
-    pairs, single : array of shape (K, R, C + 1), (K, C + 1)
-        p(x_j | k, x_i), and p(x_j | k), which is also the entry of a parent's cell with itself. The last column is one.
+    pairs, single : array of shape (⌈K/2⌉, R, 2 (C + 1)), (⌈K/2⌉, 2 (C + 1))
+        p(x_j | k, x_i), and p(x_j | k), which is also the entry of a parent's cell with itself. The numbers of two
+        classes alternate. The last cell, which is not read, has ones.
     pooled : array of shape (C,)
         Weight of each cell in all classes.
     least : float
         Lower bound of all probabilities.
     """
-    out = np.zeros((len(cells), len(single)))
+    out = np.zeros((len(cells), n_classes))
     if out.size:
         _core.pair_scores(cells, parents, shift, pairs, single, pooled, least, out)
     return out

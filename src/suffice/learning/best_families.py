@@ -106,7 +106,8 @@ def family_scores(
             accepted = [
                 j
                 for j, block in blocks.items()
-                if _accepts(block, some, part) and _accepts_all(block, table, members, extreme)  # a few rows refuse most
+                if _accepts(block, some, part)
+                and _accepts_all(block, table, members, extreme)  # a few rows refuse most
             ]
             for j, joint in zip(accepted, _by_column(families[name], accepted, schema, some, part), strict=True):
                 scored[j][i] = joint + prior

@@ -27,7 +27,14 @@ from suffice.tables import Table
 from suffice.tables.column_matrix import ColumnMatrix
 from suffice.tables.table import as_table, is_sparse
 
-__all__ = ["WeightedEstimate", "leave_one_out_parts", "leave_one_out_terms", "part_names", "parts_of", "parts_of_blocks"]
+__all__ = [
+    "WeightedEstimate",
+    "leave_one_out_parts",
+    "leave_one_out_terms",
+    "part_names",
+    "parts_of",
+    "parts_of_blocks",
+]
 
 
 def part_names(blocks: Sequence[Block]) -> tuple[object, ...]:

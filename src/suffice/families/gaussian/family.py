@@ -400,7 +400,9 @@ class Gaussian(IndependentColumns):
         out[:, :, closed] = found
         cells = ~(remaining > LEAST_REMAINING) & ~np.isnan(found).any(axis=1)
         every = np.arange(len(x))
-        again = [(j, every) for j in rest] + [(closed[i], np.flatnonzero(cells[:, i])) for i in np.flatnonzero(cells.any(axis=0))]
+        again = [(j, every) for j in rest] + [
+            (closed[i], np.flatnonzero(cells[:, i])) for i in np.flatnonzero(cells.any(axis=0))
+        ]
         for j, rows in again:
             one, part = repeated_columns(statistic, np.array([j]), x.shape[1]), members.take(rows)
             out[rows, :, j] = leave_one_out_cells(self, one, x[np.ix_(rows, [j])], part, [names[j]])

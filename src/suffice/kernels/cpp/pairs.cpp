@@ -1,6 +1,7 @@
 // Per-class counts of pairs of cells, and averaged one-dependence scores from them.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "binding.hpp"
@@ -276,13 +277,14 @@ struct Product {
     double log() const { return std::log(value) - static_cast<double>(steps) * (500 * 0.6931471805599453); }
 };
 
-double log_mean(const std::vector<Product> &products) {
+double log_mean(const Product *products, int64_t count) {
     int64_t least = INT64_MAX;
-    for (const Product &each : products) least = std::min(least, each.steps);
+    for (int64_t i = 0; i < count; ++i) least = std::min(least, products[i].steps);
     Product sum{0.0, least};
-    for (const Product &each : products)
-        if (each.steps - least < 3) sum.value += std::ldexp(each.value, static_cast<int>(-500 * (each.steps - least)));
-    sum.value /= static_cast<double>(products.size());
+    constexpr double scale[] = {1, 0x1p-500, 0x1p-1000};
+    for (int64_t i = 0; i < count; ++i)
+        if (products[i].steps - least < 3) sum.value += products[i].value * scale[products[i].steps - least];
+    sum.value /= static_cast<double>(count);
     return sum.log();
 }
 
@@ -372,34 +374,36 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
             s.products[i] = mine == 0 ? parent_product<false>(pair, s, at, rows, m.smoothing, mine)
                                       : parent_product<true>(pair, s, at, rows, m.smoothing, mine);
         }
-        out[k] = log_mean(s.products);
+        out[k] = log_mean(s.products.data(), static_cast<int64_t>(s.products.size()));
     }
 }
 
-// Probabilities of cells: p(cell | k) (classes x width), and p(cell | k, cell of a parent) (classes x height x width),
-// where the entry of a parent's cell with itself is p(cell | k). Their last column, of a cell that is not read, is one.
+// Two classes, whose probabilities lie side by side.
+typedef double Two __attribute__((vector_size(16)));
+
+// Probabilities of cells: p(cell | k) (classes / 2 x width x 2), and p(cell | k, cell of a parent) (classes / 2 x height
+// x width x 2), where the entry of a parent's cell with itself is p(cell | k). Their last column, of a cell that is not
+// read, is one.
 struct PairShares {
     const double *pairs, *single;
     int64_t classes, height, width;
     int64_t at_once;  // number of factors whose product does not underflow
 };
 
-constexpr int64_t SCORED = 64;  // rows that are scored together
-constexpr int64_t SIDES = 4;    // products that are computed together
+constexpr int64_t SCORED = 128;  // rows that are scored together: the table of one parent stays in the cache
+constexpr int64_t SIDES = 6;     // rows whose products are computed together, so none waits for the factor before it
 
-// Cells of rows, with the last column of the tables where they are not read; and the rows of the table of pairs of the
-// known parents, with their number.
+// Cells of rows, with the last column of the tables where they are not read; and for each parent, the positions of the
+// rows that have it.
 struct ScoredRows {
     std::vector<int32_t> cells;
-    std::vector<int64_t> parents, known;
-    std::vector<Product> products;
+    std::vector<int64_t> having, known;
+    std::vector<Product> products[2];  // of each row and each parent that it has
 };
 
-void read_rows(const CellRows &x, const Parents &parents, const PairShares &m, const double *pooled, int64_t first,
-               int64_t last, ScoredRows &s) {
+void read_rows(const CellRows &x, const PairShares &m, const double *pooled, int64_t first, int64_t last,
+               ScoredRows &s) {
     s.cells.resize((last - first) * x.columns);
-    s.parents.resize((last - first) * parents.count);
-    s.known.assign(last - first, 0);
     const auto none = static_cast<int32_t>(m.width - 1);
     bool inside = true;
     for (int64_t i = first; i < last; ++i) {
@@ -409,46 +413,78 @@ void read_rows(const CellRows &x, const Parents &parents, const PairShares &m, c
             inside &= cell < none;
             cells[j] = cell < 0 || cell >= none || !(pooled[cell] > 0) ? none : cell;
         }
-        int64_t *const rows = s.parents.data() + (i - first) * parents.count;
-        for (int64_t p = 0; p < parents.count; ++p) {
-            const int64_t cell = cells[parents.column[p]], row = cell + parents.shift[p];
-            if (cell == none) continue;
-            inside &= row >= 0 && row < m.height;
-            rows[s.known[i - first]++] = row;
-        }
     }
     require(inside, "a cell is outside the tables");
 }
 
-// Products of the entries at these cells of several rows of a table.
-void products(const double *const *rows, const int32_t *cells, int64_t columns, int64_t at_once, Product *out) {
+// Products of the entries at the cells of several rows, of two classes. Each row has its own row of a table.
+void products(const double *const *entries, const int32_t *const *cells, int64_t columns, int64_t at_once,
+              Product *const *first, Product *const *second) {
     for (int64_t start = 0; start < columns; start += at_once) {
-        double value[SIDES] = {1, 1, 1, 1};
-        for (int64_t j = start; j < std::min(columns, start + at_once); ++j)
-            for (int64_t i = 0; i < SIDES; ++i) value[i] *= rows[i][cells[j]];
-        for (int64_t i = 0; i < SIDES; ++i) out[i].times(value[i]);
+        Two value[SIDES];
+        for (Two &each : value) each = Two{1, 1};
+        const int64_t end = std::min(columns, start + at_once);
+        for (int64_t j = start; j < end; ++j)
+            for (int64_t i = 0; i < SIDES; ++i) {
+                Two entry;
+                std::memcpy(&entry, entries[i] + 2 * static_cast<int64_t>(cells[i][j]), sizeof entry);
+                value[i] *= entry;
+            }
+        for (int64_t i = 0; i < SIDES; ++i) {
+            first[i]->times(value[i][0]);
+            second[i]->times(value[i][1]);
+        }
     }
 }
 
 // log p(x | k) of rows first..last-1: log mean over parents i of p(x_i | k) prod_j p(x_j | k, x_i).
 void score_rows(const CellRows &x, const Parents &parents, const PairShares &m, const double *pooled, int64_t first,
                 int64_t last, ScoredRows &s, double *out) {
-    read_rows(x, parents, m, pooled, first, last, s);
-    for (int64_t k = 0; k < m.classes; ++k) {
+    const int64_t rows = last - first, none = m.width - 1, most = std::max<int64_t>(parents.count, 1);
+    read_rows(x, m, pooled, first, last, s);
+    const auto cells_of = [&](int64_t i) { return s.cells.data() + i * x.columns; };
+    for (auto &each : s.products) each.resize((rows + 1) * most);
+    for (int64_t k = 0; k < m.classes; k += 2) {
         const double *const single = m.single + k * m.width, *const pairs = m.pairs + k * m.height * m.width;
-        for (int64_t i = first; i < last; ++i) {
-            const int64_t *const rows = s.parents.data() + (i - first) * parents.count;
-            const int64_t known = std::max<int64_t>(s.known[i - first], 1);
-            s.products.assign((known + SIDES - 1) / SIDES * SIDES, Product());
-            for (int64_t p = 0; p < known; p += SIDES) {
+        s.known.assign(rows + 1, 0);
+        // A last group is filled up with its last row, whose further products are not used.
+        const auto multiply = [&](const auto &table_of) {
+            const auto count = static_cast<int64_t>(s.having.size());
+            for (int64_t start = 0; start < count; start += SIDES) {
                 const double *entries[SIDES];
-                for (int64_t side = 0; side < SIDES; ++side)
-                    entries[side] = s.known[i - first] ? pairs + rows[std::min(p + side, known - 1)] * m.width : single;
-                products(entries, s.cells.data() + (i - first) * x.columns, x.columns, m.at_once, &s.products[p]);
+                const int32_t *cells[SIDES];
+                Product *to[2][SIDES];
+                for (int64_t side = 0; side < SIDES; ++side) {
+                    const int64_t i = s.having[std::min(start + side, count - 1)];
+                    const int64_t at = start + side < count ? i * most + s.known[i]++ : rows * most;
+                    entries[side] = table_of(i);
+                    cells[side] = cells_of(i);
+                    for (int64_t c = 0; c < 2; ++c) *(to[c][side] = &s.products[c][at]) = Product();
+                }
+                products(entries, cells, x.columns, m.at_once, to[0], to[1]);
             }
-            s.products.resize(known);
-            out[i * m.classes + k] = log_mean(s.products);
+        };
+        for (int64_t p = 0; p < parents.count; ++p) {
+            s.having.clear();
+            bool inside = true;
+            for (int64_t i = 0; i < rows; ++i) {
+                const int64_t cell = cells_of(i)[parents.column[p]], row = cell + parents.shift[p];
+                if (cell == none) continue;
+                inside &= row >= 0 && row < m.height;
+                s.having.push_back(i);
+            }
+            require(inside, "a cell is outside the tables");
+            multiply([&](int64_t i) {
+                return pairs + 2 * (cells_of(i)[parents.column[p]] + parents.shift[p]) * m.width;
+            });
         }
+        s.having.clear();
+        for (int64_t i = 0; i < rows; ++i)
+            if (!s.known[i]) s.having.push_back(i);
+        multiply([&](int64_t) { return single; });
+        for (int64_t i = 0; i < rows; ++i)
+            for (int64_t side = 0; side < std::min<int64_t>(2, m.classes - k); ++side)
+                out[(first + i) * m.classes + k + side] = log_mean(&s.products[side][i * most], s.known[i]);
     }
 }
 
@@ -580,9 +616,9 @@ void bind_pairs(nb::module_ &m) {
            Output out) {
             const CellRows x = rows_of(cells);
             const Parents chosen = parents_of(parents, shift, x.columns);
-            const size_t classes = pairs.shape(0), width = pairs.shape(2);
-            require(single.shape(0) == classes && single.shape(1) == width && pooled.shape(0) + 1 == width &&
-                        out.shape(0) == cells.shape(0) && out.shape(1) == classes,
+            const size_t classes = out.shape(1), width = pairs.shape(2) / 2;
+            require(pairs.shape(0) == (classes + 1) / 2 && pairs.shape(2) % 2 == 0 && single.shape(0) == pairs.shape(0) &&
+                        single.shape(1) == 2 * width && pooled.shape(0) + 1 == width && out.shape(0) == cells.shape(0),
                     "arrays must have an entry for each row, class or cell");
             const PairShares model{pairs.data(),
                                    single.data(),
