@@ -153,7 +153,11 @@ def test_other_estimators_go_to_scikit_learn():
 def test_scores_are_scikit_learns(name):
     model, X, y = example(name, np.random.default_rng(9))
     n = 2 if name == "ensemble" else 3  # which is fitted once more for each fold
-    for cv in (n + 1, RepeatedStratifiedKFold(n_splits=n, n_repeats=2, random_state=0), ShuffleSplit(n, random_state=0)):
+    for cv in (
+        n + 1,
+        RepeatedStratifiedKFold(n_splits=n, n_repeats=2, random_state=0),
+        ShuffleSplit(n, random_state=0),
+    ):
         ours, theirs = (f(model, X, y, cv=cv, return_train_score=True) for f in (cross_validate, their_validate))
         assert set(ours) == set(theirs)
         for key in ("test_score", "train_score"):
