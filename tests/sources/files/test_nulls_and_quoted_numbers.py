@@ -64,9 +64,9 @@ def test_quoted_numbers_fit_as_numbers(folder):
 
 
 def test_a_quoted_number_after_the_first_rows_is_a_number():
-    head = b'{"x": 1}\n' * 150_000
+    head = (b'{"x": 1' + 100 * b" " + b"}\n") * 15_000  # more bytes than are read to find the columns
     assert cells(head + b'{"x": "7"}\n')[-1] == {"x": 7}
-    with pytest.raises(InputError, match=r"line 150001, column 'x': 'a' is not a number"):
+    with pytest.raises(InputError, match=r"line 15001, column 'x': 'a' is not a number"):
         cells(head + b'{"x": "a"}\n')
 
 
