@@ -1,5 +1,6 @@
 """What the command imports: scikit-learn and pandas take longer to import than a model to read."""
 
+import json
 import subprocess
 import sys
 
@@ -8,16 +9,17 @@ import pytest
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 
 CHECK = """
-import sys
+import json, sys
 from suffice.cli import main
-sys.argv = ["suffice", *sys.argv[1:]]
-try:
-    main()
-except SystemExit as leaving:
-    assert not leaving.code, leaving.code
 heavy = {"sklearn", "pandas", "scipy.stats", "scipy.optimize", "suffice.estimators.base", "suffice.comparison"}
-heavy = (heavy | {"suffice.text.mail"}) & set(sys.modules)
-assert not heavy, heavy
+heavy |= {"suffice.text.mail"}
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["suffice", *words]
+    try:
+        main()
+    except SystemExit as leaving:
+        assert not leaving.code, leaving.code
+    assert not heavy & set(sys.modules), (words, heavy & set(sys.modules))
 """
 TEXTS = ["you win free money", "free lottery win", "meeting at noon", "lunch at noon today"]
 ROWS = "a,b\n1.0,2.0\n5.0,6.5\n"
@@ -40,29 +42,21 @@ def saved(request, tmp_path):
     return model, data
 
 
-@pytest.mark.parametrize("verb", ["inspect", "predict"])
-def test_a_model_is_read_without_scikit_learn(saved, verb):
+def assert_imports_nothing_heavy(runs, *more):
+    """Run several commands in one new process, which must not import certain modules."""
+    check = CHECK.replace('"suffice.text.mail"', ", ".join(f'"{each}"' for each in ("suffice.text.mail", *more)))
+    done = subprocess.run([sys.executable, "-c", check, json.dumps(runs)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_model_is_read_without_scikit_learn(saved, request):
     model, data = map(str, saved)
-    arguments = [verb, model] if verb == "inspect" else [verb, model, data]
-    done = subprocess.run([sys.executable, "-c", CHECK, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    special = ("scipy.special", "scipy.linalg", "email") if "[NaiveBayes]" in request.node.name else ()
+    assert_imports_nothing_heavy([["inspect", model], ["predict", model, data]], *special)
 
 
-@pytest.mark.parametrize("saved", ["NaiveBayes"], indirect=True)
-@pytest.mark.parametrize("verb", ["inspect", "predict"])
-def test_a_naive_bayes_model_is_read_without_special_functions(saved, verb):
-    model, data = map(str, saved)
-    arguments = [verb, model] if verb == "inspect" else [verb, model, data]
-    check = CHECK.replace('"suffice.text.mail"', '"scipy.special", "scipy.linalg", "email"')
-    done = subprocess.run([sys.executable, "-c", check, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"]])
-def test_help_imports_no_numbers(arguments):
-    check = CHECK.replace('"sklearn", ', '"sklearn", "numpy", "suffice.model", ')
-    done = subprocess.run([sys.executable, "-c", check, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def test_help_imports_no_numbers():
+    assert_imports_nothing_heavy([["--help"], ["--version"], ["fit", "--help"]], "numpy", "suffice.model")
 
 
 def test_the_command_keeps_pandas_usable():

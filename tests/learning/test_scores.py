@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 
 import suffice
-from every_estimator import example
+from every_estimator import example, take
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.learning import fitting
@@ -32,11 +32,11 @@ def refitted(estimator, X, y, weights=None, others=None):
     out = np.zeros((len(y), len(classes)))
     for i in range(len(y)):
         rest = np.delete(np.arange(len(y)), i)
-        train, labels = X.iloc[rest], y[rest]
+        train, labels = take(X, rest), y[rest]
         if others is not None:
             train, labels = pd.concat([train, others[0]]), np.append(labels, others[1])
         model = clone(estimator).fit(train, labels, **({} if weights is None else {"sample_weight": weights[rest]}))
-        out[i, np.searchsorted(classes, model.classes_)] = model.predict_proba(X.iloc[i : i + 1])
+        out[i, np.searchsorted(classes, model.classes_)] = model.predict_proba(take(X, [i]))
     return classes, out
 
 
@@ -73,7 +73,7 @@ def ece(posterior, right, weights):
 def test_leave_one_out(estimator, weighted):
     X, y = data()
     weights = np.random.default_rng(1).integers(1, 4, len(y)) / 2 if weighted else None
-    classes, posterior = refitted(estimator, X, y, weights)
+    classes, posterior = refitted(estimator, X.to_numpy(), y, weights)
     table = pa.Table.from_pandas(X.assign(label=y, w=np.ones(len(y)) if weights is None else weights))
     found = suffice.fit(table, "label", model=estimator, weights="w", batch_rows=17).report_.scores
     w = np.ones(len(y)) if weights is None else weights

@@ -15,14 +15,27 @@ from suffice.model_file.container import read_container, write_container
 NAME = "NaiveBayes, blocks"
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A function that saves a model once, and returns the path of its file."""
+    folder = tmp_path_factory.mktemp("saved")
+
+    @functools.cache
+    def path_of(name):
+        path = str(folder / name)
+        fitted(name)[0].save(path)
+        return path
+
+    return path_of
+
+
 @pytest.fixture
-def forge(tmp_path):
-    """A function that saves a model, changes the content, and writes it again with the right checksum."""
+def forge(tmp_path, saved):
+    """A function that changes the content of a saved model, and writes it again with the right checksum."""
 
     def forged(name, change):
         path = str(tmp_path / "forged")
-        fitted(name)[0].save(path)
-        document, arrays = read_container(path)
+        document, arrays = read_container(saved(name))
         change(document, arrays)
         write_container(path, document, arrays)
         return path
@@ -329,11 +342,10 @@ def test_junk_anywhere_gives_an_error_or_a_model(name, tmp_path):
     assert refused > 150
 
 
-def test_array_names_start_with_their_part(tmp_path):
+def test_array_names_start_with_their_part(saved):
     """Names tell where an array belongs, so that other tools can show a file."""
     for name in CASES:
-        fitted(name)[0].save(tmp_path / "x")
-        _, arrays = read_container(str(tmp_path / "x"))
+        _, arrays = read_container(saved(name))
         assert {key.split(".")[0] for key in arrays} <= {
             "parameters",
             "schema",
