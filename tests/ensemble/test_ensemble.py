@@ -456,3 +456,18 @@ def test_single_precision_raises_no_warnings():
         warnings.simplefilter("error")
         model = GenerativeEnsemble().fit(X.astype(np.float32), y)
         assert np.isfinite(model.predict_proba(X.astype(np.float32))).all()
+
+
+def test_the_data_choose_the_families_of_columns_that_a_mapping_does_not_name():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    frame = pd.DataFrame({"a": rng.gamma(2.0, 1.0 + y), "b": rng.normal(3 * (-1.0) ** rng.integers(0, 2, 200), 0.3)})
+    frame["c"] = 0.0
+    frame.loc[y == 0, "b"] = rng.normal(0, 3.0, 100)
+    named = GenerativeEnsemble({"a": "gamma", "c": None}).fit(frame, y)
+    chosen = GenerativeEnsemble().fit(frame, y)
+    assert type(chosen.families_["b"]).__name__ == "Histogram"
+    assert list(named.families_) == ["a", "b", "c"]
+    assert named.families_["a"].name == "gamma"
+    assert named.families_["b"] == chosen.families_["b"]
+    assert named.families_["c"] is None

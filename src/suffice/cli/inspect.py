@@ -173,7 +173,10 @@ def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:
 
     if not hasattr(model, "parameters"):
         raise InputError(f"A {model.fitted_.specification.estimator} has no parameters by column. Remove --column.")
-    names = model.families_ if hasattr(model, "families_") else model.fitted_.layout.schema.names
+    if hasattr(model, "families_"):
+        names = [each for each, family in model.families_.items() if family is not None]
+    else:
+        names = model.fitted_.layout.schema.names
     members = (name for each in names if isinstance(each, tuple) for name in each)
     by_name = {_block_name(each): each for each in (*members, *names)}
     if name not in by_name:

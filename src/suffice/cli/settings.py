@@ -398,12 +398,7 @@ def model_like(path: str, kind: str | None, settings: Settings) -> tuple[str, Ge
 def _choices_of(model: Any) -> dict[str, object]:
     """Families, cuts and parents of a fitted model, where it has some."""
     names = model.fitted_.specification.choices.value
-    choices = {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
-    if "families" in choices:
-        read = {name for key in choices["families"] for name in (key if isinstance(key, tuple) else (key,))}
-        ignored = [name for name in model.fitted_.layout.names if name not in read]
-        choices["families"] |= dict.fromkeys(ignored)
-    return choices
+    return {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
 
 
 def _families_by_column(given: object, source: Source, read: Sequence[str]) -> object:

@@ -33,8 +33,9 @@ class GenerativeEnsemble(NaiveBayes):
     Parameters
     ----------
     families : "best", "auto", a name, a family, or a mapping, default="best"
-        Families of naive Bayes, as in `suffice.NaiveBayes`. A column that is ignored (None) is not in the other
-        members, and one that is read as documents (``"text"``) only in those of its words.
+        Families of naive Bayes, as in `suffice.NaiveBayes`; the data choose the family of a column that a mapping does
+        not name. A column that is ignored (None) is not in the other members, and one that is read as documents
+        (``"text"``) only in those of its words.
     n_bins : int, default=5
         Bins of a column of numbers in averaged dependence, at most.
     max_parents : int, default=12
