@@ -122,3 +122,15 @@ def test_explain_lists_pairs(place):
     (found,) = json.loads(ran("explain", "d.suffice", "made/b.csv", "--pairs", "--json"))["rows"]
     assert any(", " in each["column"] for each in found["parts"])
     assert sum(each["part"] for each in found["parts"]) == pytest.approx(found["log_odds"])
+    (found,) = json.loads(ran("explain", "made/a.suffice", "made/b.csv", "--pairs", "--members", "--json"))["rows"]
+    (plain,) = json.loads(ran("explain", "made/a.suffice", "made/b.csv", "--members", "--json"))["rows"]
+    pairs = [each for each in found["parts"] if ", " in each["column"]]
+    assert {each["member"] for each in pairs} == {"averaged dependence"}
+    assert found["log_odds"] == pytest.approx(plain["log_odds"])
+    size, column = (
+        sum(each["part"] for each in of["parts"] if (each["member"], each["column"]) == ("averaged dependence", "size"))
+        for of in (found, plain)
+    )
+    assert size + sum(each["part"] for each in pairs if "size" in each["column"].split(", ")) / 2 == pytest.approx(
+        column
+    )

@@ -39,8 +39,9 @@ def compare(
     counts and Bernoulli columns. If all columns are numeric and have no missing cells, Gaussian discriminant analysis
     (GDA) is added with a shared covariance, with own covariances, and regularised between the two. Averaged dependence
     suits every table of at least two columns without documents. The ensemble, the default of `suffice.fit`, suits every
-    table, but not a list of texts. One column of documents is compared by naive Bayes of words. Logistic regression is scikit-learn's, with a penalty chosen by
-    five-fold cross-validation of the training rows; for numeric columns it is also fitted without a penalty.
+    table, but not a list of texts. One column of documents is compared by naive Bayes of words. Logistic regression is
+    scikit-learn's, with a penalty chosen by five-fold cross-validation of the training rows; for numeric columns it is
+    also fitted without a penalty.
 
     Parameters
     ----------

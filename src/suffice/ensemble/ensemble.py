@@ -9,6 +9,7 @@ from suffice.bayes import Prior
 from suffice.ensemble.specification import EnsembleSpecification, averaged_dependence_of
 from suffice.families import Family
 from suffice.families.categorical import Missing, Unseen
+from suffice.learning import prediction
 from suffice.learning.impossible import Impossible
 from suffice.model.explanation import Explanation
 from suffice.naive_bayes.naive_bayes import NaiveBayes
@@ -144,7 +145,7 @@ class GenerativeEnsemble(NaiveBayes):
             raise AttributeError("The model has fewer than two columns of cells, so it has no averaged dependence.")
         return list(found[0]), found[1]
 
-    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
+    def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
         """Explain predictions: the parts of the log-odds of each member and column, which sum to it.
 
         Parameters
@@ -153,6 +154,8 @@ class GenerativeEnsemble(NaiveBayes):
         label, against : optional
             The classes to compare. By default the second of two classes against the first; of more than two the most
             probable class of each row against the next.
+        pairs : bool, default=False
+            Whether each pair of columns is a part of its own in averaged dependence, beside those of single columns.
 
         Returns
         -------
@@ -160,4 +163,5 @@ class GenerativeEnsemble(NaiveBayes):
             ``parts`` as an array with the ``members`` they belong to. `Explanation.by_column` adds the parts of a
             column.
         """
-        return super().explain(X, label, against)
+        fitted = self.fitted_
+        return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True, pairs=pairs)
