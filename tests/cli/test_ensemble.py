@@ -134,3 +134,20 @@ def test_explain_lists_pairs(place):
     assert size + sum(each["part"] for each in pairs if "size" in each["column"].split(", ")) / 2 == pytest.approx(
         column
     )
+
+
+def test_like_takes_the_target_and_refuses_options_without_effect(place):
+    fit = ("fit", "made/b.csv", "--like", "made/a.suffice", "--no-validate")
+    assert json.loads(ran(*fit, "--json"))["target"] == "label"
+    assert "--n-bins cannot be combined with --like, which gives the cuts." in refused(*fit, "--n-bins", "3", code=2)
+    assert "--max-parents cannot be combined with --like" in refused(*fit, "--max-parents", "3", code=2)
+    assert "--missing cannot be combined with --like" in refused(*fit, "--missing", "category", code=2)
+
+
+def test_like_names_columns_that_differ(place):
+    text = (place / "made/b.csv").read_text()
+    header, _, rest = text.partition("\n")
+    (place / "c.csv").write_text(header.replace("size", "height") + "\n" + rest)
+    said = refused("fit", "c.csv", "--like", "made/a.suffice")
+    assert "c.csv has no column 'size', which made/a.suffice has;" in said
+    assert "made/a.suffice has no column 'height', which c.csv has" in said
