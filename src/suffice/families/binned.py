@@ -320,3 +320,8 @@ class Binned(IndependentColumns):
         """The bins of column j, and their probabilities in each class (B, K)."""
         column = parameters.columns[j]
         return list(interval_names(column.cuts)), np.exp(column.log_share.T)
+
+    def level_cuts(self, parameters: BinnedParameters, j: int) -> Sequence[float]:
+        """The cuts of column j."""
+        cuts: Sequence[float] = parameters.columns[j].cuts
+        return cuts

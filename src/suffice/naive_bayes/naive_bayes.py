@@ -230,7 +230,8 @@ class NaiveBayes(TunableClassifier):
         a         2          1
         b        12          2
         """
-        return parameter_table(self.fitted_.estimate, column)
+        fitted = self.fitted_
+        return parameter_table(fitted.estimate, column, fitted.layout.schema)
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
         """Explain predictions: the parts of the log-odds of each column, or block of dependent columns.
