@@ -402,7 +402,7 @@ def model_like(path: str, kind: str | None, settings: Settings) -> tuple[str, Ge
     for choice in model.fitted_.specification.choices.value:
         what, overridden = OVERRIDDEN[choice]
         for setting in overridden:
-            if setting in settings:
+            if setting in settings and settings[setting] != getattr(model.fitted_.specification, setting, None):
                 option = _option_name(setting)
                 raise click.UsageError(f"{option} cannot be combined with --like, which gives {what}.")
     return own, model
