@@ -471,3 +471,15 @@ def test_the_data_choose_the_families_of_columns_that_a_mapping_does_not_name():
     assert named.families_["a"].name == "gamma"
     assert named.families_["b"] == chosen.families_["b"]
     assert named.families_["c"] is None
+
+
+@pytest.mark.parametrize("estimator", [GenerativeEnsemble(), NaiveBayes(), AveragedDependence()])
+def test_columns_without_values_are_warned_about_once(estimator):
+    y = np.arange(60) % 2
+    frame = pd.DataFrame({"none": [None] * 60, "x": np.arange(60) % 7 + y, "nan": np.nan})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clone(estimator).fit(frame, y)
+    messages = [str(each.message) for each in caught if issubclass(each.category, suffice.EmptyColumnWarning)]
+    assert len(messages) == 1
+    assert "columns 'none', 'nan'" in messages[0]
