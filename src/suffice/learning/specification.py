@@ -195,7 +195,7 @@ class Specification(ABC):
         """Raise if a model cannot be fitted to so many rows and columns of these classes."""
         if len(classes.labels) < 2:
             stream = (
-                " The first batch of a stream chooses what later batches keep: join batches until they hold two classes."
+                " The first batch of a stream chooses what later ones keep: join batches until they hold two classes."
                 if self.begins_with_fit
                 else ""
             )
