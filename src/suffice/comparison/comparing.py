@@ -51,7 +51,7 @@ def compare(
         Models to compare with logistic regression instead; they take the rows unchanged.
     text : "auto" or names of columns, default="auto"
         The columns that hold documents, whose words are counted. By default, columns of mostly distinct texts with at
-        least four words on average. Other texts are categories.
+        least three words on average. Other texts are categories.
     cv : int, default=5
         Number of folds, the same folds for all models.
     sizes : sequence of int, optional
