@@ -17,6 +17,7 @@ def phrases(*sizes):
     return [" ".join([*rng.choice(WORDS, sizes[i % len(sizes)] - 1), f"no{i}"]) for i in range(N)]
 
 
+@pytest.mark.filterwarnings("ignore:Column 'phrase' holds:suffice.SufficeWarning")
 @pytest.mark.parametrize(("sizes", "expected"), [((3, 4), True), ((3,), True), ((2, 3), False), ((1,), False)])
 def test_a_comparison_and_best_families_agree(sizes, expected):
     y = np.arange(N) % 2
