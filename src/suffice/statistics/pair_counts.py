@@ -84,8 +84,8 @@ class PairCounts(Statistic):
             raise InputError(
                 f"The counts of pairs would need {8 * k * (rows + 1) * columns / 2**30:.3g} GiB: {k} classes times "
                 f"{rows + 1} times {columns} bins. {columns_at(range(n_columns), [widest])} has the most bins, "
-                f"{int(offsets[widest + 1] - offsets[widest])}. Lower max_levels or max_parents, ignore columns, or give "
-                "the levels to keep apart: cuts={column: {'levels': [...]}}.",
+                f"{int(offsets[widest + 1] - offsets[widest])}. Lower max_levels or max_parents, ignore columns, or "
+                "give the levels to keep apart: cuts={column: {'levels': [...]}}.",
                 argument="max_levels",
             )
         pairs, single = np.zeros((k, rows, columns)), np.zeros((k, columns))
