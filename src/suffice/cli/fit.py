@@ -62,7 +62,7 @@ suffice fit train.csv -t species --estimation bayes --calibrate isotonic
 suffice fit train.csv -t species --prior uniform --no-validate
 suffice fit train.csv -t species --model discriminant --covariance own
 suffice fit messages.jsonl -t kind --model text --columns body -o spam.suffice
-suffice fit tuesday.csv --like monday.suffice -o tuesday.suffice
+suffice fit tuesday.csv -t species --like monday.suffice -o tuesday.suffice
 suffice fit monday.csv -t species --update flowers.suffice -o flowers.suffice
 cat train.csv | suffice fit - -t species --json
 """
