@@ -321,7 +321,6 @@ class Binned(IndependentColumns):
         column = parameters.columns[j]
         return list(interval_names(column.cuts)), np.exp(column.log_share.T)
 
-    def level_cuts(self, parameters: BinnedParameters, j: int) -> Sequence[float]:
+    def level_cuts(self, parameters: BinnedParameters, j: int) -> list[float]:
         """The cuts of column j."""
-        cuts: Sequence[float] = parameters.columns[j].cuts
-        return cuts
+        return [float(cut) for cut in parameters.columns[j].cuts]
