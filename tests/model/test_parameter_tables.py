@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from suffice import AveragedDependence, GenerativeEnsemble, NaiveBayes
+from suffice import AveragedDependence, GenerativeEnsemble, MergeError, NaiveBayes
 from suffice.families import Binned
 from suffice.tables.times import time_text
 
@@ -41,3 +42,12 @@ def test_cuts():
 )
 def test_time_text(seconds, text):
     assert time_text(seconds) == text
+
+
+@pytest.mark.parametrize("estimator", [AveragedDependence(), GenerativeEnsemble()])
+def test_an_error_about_cuts_shows_times(estimator):
+    first, second = clone(estimator).fit(FRAME, Y), clone(estimator).fit(FRAME[:80], Y[:80])
+    if isinstance(estimator, GenerativeEnsemble):
+        second = clone(estimator).set_params(families=first.families_).fit(FRAME[:80], Y[:80])
+    with pytest.raises(MergeError, match=r"Column 'when' is divided at 2021-\d\d-\d\d, "):
+        first.merge(second)

@@ -124,8 +124,7 @@ def _bins(model: Any) -> list[ColumnBins]:
     choices = getattr(model.fitted_.specification, "choices", None)  # asking the model imports scikit-learn
     if choices is None or "cuts" not in choices.value or not hasattr(model, "cuts_"):
         return []
-    parents, schema = set(model.parents_), model.fitted_.layout.schema
-    times = {name for name, kind in zip(schema.names, schema.kinds, strict=True) if kind == "time"}
+    parents, times = set(model.parents_), model.fitted_.layout.schema.times
     return [
         {"column": str(name), "parent": name in parents, "cuts": _shown_cuts(cuts, times=name in times)}
         for name, cuts in model.cuts_.items()

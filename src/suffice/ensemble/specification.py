@@ -283,7 +283,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
         super().check_merge(mine, theirs)
         first, second = averaged_dependence_of(mine.model), averaged_dependence_of(theirs.model)
         if first is not None and second is not None:
-            check_same_bins(*first, *second, self.choices)
+            check_same_bins(*first, *second, self.choices, mine.layout.schema.times)
 
     def solve(self, fitted: Fitted) -> Solution:
         """Parameters of all members."""
