@@ -158,8 +158,8 @@ def check_same_bins(
         if there.get(name, bins) != bins:
             first, second = (_shown(each, times=name in times) for each in (bins, there[name]))
             raise MergeError(
-                f"Column {name!r} is divided at {first} in the first model and at {second} in the second, and counts of "
-                "different bins cannot be added. Fit the second model with the cuts of the first: ",
+                f"Column {name!r} is divided at {first} in the first model and at {second} in the second, and counts "
+                "of different bins cannot be added. Fit the second model with the cuts of the first: ",
                 choices,
                 ".",
                 column=name,
