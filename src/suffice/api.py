@@ -282,15 +282,15 @@ def merge(models: Iterable[E]) -> E:
     Parameters
     ----------
     models : iterable of estimators
-        All of one class, fitted to the same columns, in any order if they have names, and perhaps to other classes and
-        levels. A model that is not fitted adds nothing. None is changed.
+        Estimators of one class, fitted to the same columns; named columns may be in any order, and classes and levels
+        may differ. A model that is not fitted adds nothing. The models are not changed.
 
     Returns
     -------
     estimator
-        A new one, with the parameters of the first. Models are merged in pairs, the pairs in pairs, and so on, so that
-        rounding grows with the logarithm of their number. A generator is read once; of a thousand models, ten partial
-        results are in memory.
+        A new one, with the parameters of the first. Models are merged in pairs, the pairs in pairs, and so on: rounding
+        grows with the logarithm of their number. A generator is read once; of a thousand models, ten partial results
+        are in memory.
 
     Examples
     --------

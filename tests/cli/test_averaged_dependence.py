@@ -41,3 +41,13 @@ def test_settings_of_other_models_are_refused(tmp_path, monkeypatch):
     ran("fit", "a.csv", "-t", "label", "--model", "naive-bayes", "-o", "nb.suffice", "--quiet")
     assert "Give --model naive-bayes." in run(*fit, "--like", "nb.suffice").stderr
     assert "no file" in run(*fit, "--like", "none.suffice").stderr
+
+
+def test_cuts_of_dates_are_dates(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    days = [f"2021-{1 + i % 12:02d}-05,{'ab'[i % 12 > 5]}\n" for i in range(120)]
+    (tmp_path / "d.csv").write_text("when,y\n" + "".join(days))
+    ran("fit", "d.csv", "-t", "y", "--model", "averaged-dependence", "--no-validate", "-o", "d.suffice")
+    shown = ran("inspect", "d.suffice", "--column", "when")
+    assert "when    yes     2021-" in shown
+    assert "≤ 2021-" in shown

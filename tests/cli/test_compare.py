@@ -81,7 +81,7 @@ def test_standard_input_and_documents(folder):
     messages = (folder / "messages.jsonl").read_text()
     found = ran("compare", "-", "--target", "kind", "--cv", "3", "--repeats", "0", "--json", stdin=messages)
     models = {each["model"] for each in json.loads(found)["scores"]}
-    assert models == {"naive Bayes of words", "naive Bayes of words (calibrated)", "logistic regression"}
+    assert models == {"ensemble", "naive Bayes of words", "naive Bayes of words (calibrated)", "logistic regression"}
 
 
 def test_a_sample_of_more_rows_is_uniform_and_said(folder):

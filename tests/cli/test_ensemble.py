@@ -56,7 +56,7 @@ def test_a_model_with_the_choices_of_another_merges(place):
     first, other = (suffice.load(f"made/{name}.suffice") for name in "ab")
     assert isinstance(other, suffice.GenerativeEnsemble)
     assert (other.families_, other.cuts_, other.parents_) == (first.families_, first.cuts_, first.parents_)
-    assert "note" not in other.families_
+    assert other.families_["note"] is None
     ran("merge", "made/a.suffice", "made/b.suffice", "-o", "m.suffice")
     ran("fit", "made/b.csv", "--update", "made/a.suffice", "-o", "u.suffice", "--no-validate")
     ran("remove", "u.suffice", "made/b.csv", "-o", "r.suffice")
@@ -122,3 +122,32 @@ def test_explain_lists_pairs(place):
     (found,) = json.loads(ran("explain", "d.suffice", "made/b.csv", "--pairs", "--json"))["rows"]
     assert any(", " in each["column"] for each in found["parts"])
     assert sum(each["part"] for each in found["parts"]) == pytest.approx(found["log_odds"])
+    (found,) = json.loads(ran("explain", "made/a.suffice", "made/b.csv", "--pairs", "--members", "--json"))["rows"]
+    (plain,) = json.loads(ran("explain", "made/a.suffice", "made/b.csv", "--members", "--json"))["rows"]
+    pairs = [each for each in found["parts"] if ", " in each["column"]]
+    assert {each["member"] for each in pairs} == {"averaged dependence"}
+    assert found["log_odds"] == pytest.approx(plain["log_odds"])
+    size, column = (
+        sum(each["part"] for each in of["parts"] if (each["member"], each["column"]) == ("averaged dependence", "size"))
+        for of in (found, plain)
+    )
+    assert size + sum(each["part"] for each in pairs if "size" in each["column"].split(", ")) / 2 == pytest.approx(
+        column
+    )
+
+
+def test_like_takes_the_target_and_refuses_options_without_effect(place):
+    fit = ("fit", "made/b.csv", "--like", "made/a.suffice", "--no-validate")
+    assert json.loads(ran(*fit, "--json"))["target"] == "label"
+    assert "--n-bins cannot be combined with --like, which gives the cuts." in refused(*fit, "--n-bins", "3", code=2)
+    assert "--max-parents cannot be combined with --like" in refused(*fit, "--max-parents", "3", code=2)
+    assert "--missing cannot be combined with --like" in refused(*fit, "--missing", "category", code=2)
+
+
+def test_like_names_columns_that_differ(place):
+    text = (place / "made/b.csv").read_text()
+    header, _, rest = text.partition("\n")
+    (place / "c.csv").write_text(header.replace("size", "height") + "\n" + rest)
+    said = refused("fit", "c.csv", "--like", "made/a.suffice")
+    assert "c.csv has no column 'size', which made/a.suffice has;" in said
+    assert "made/a.suffice has no column 'height', which c.csv has" in said

@@ -171,3 +171,11 @@ def test_options_are_grouped():
 def test_examples_of_fit_fit_a_terminal():
     assert len(examples("fit")) == 10
     assert max(map(len, examples("fit"))) <= 78
+
+
+@pytest.mark.parametrize("name", ["", "explain"])
+def test_the_help_fits_a_narrow_terminal(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    text = ran(*([name] if name else []), "--help").split("Examples:")[0]
+    lines = [line for line in text.splitlines() if "|" not in line]  # a list of values is one word
+    assert max(map(len, lines)) <= 40

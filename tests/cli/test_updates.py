@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import suffice
-from cli.made import flowers, ran, refused, rows_of, write_csv
+from cli.made import flowers, ran, refused, rows_of, run, write_csv
 from cli.starting import start
 from suffice import NaiveBayes
 from suffice.cli import writing
@@ -103,3 +103,27 @@ def test_an_update_that_replaces_the_texts_of_missing_cells_does_not_change_the_
     ran("fit", "a.csv", "-t", "y", "--model", "naive-bayes", "-o", "m.suffice", "-q")
     ran("fit", "a.csv", "--update", "m.suffice", "--null-only", "?", "-o", "m.suffice", "-q")
     assert suffice.load("m.suffice").fitted_.layout.nulls is None
+
+
+@pytest.mark.parametrize("model", ["ensemble", "naive-bayes", "discriminant"])
+def test_a_number_whose_square_overflows_is_named_by_its_line(tmp_path, monkeypatch, model):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i % 7 + i % 2},{i % 5},{'ab'[i % 2]}\n" for i in range(40)]
+    (tmp_path / "a.csv").write_text("x,z,y\n" + "".join(rows))
+    (tmp_path / "b.csv").write_text("x,z,y\n" + "".join([*rows[:3], "1e300,2,a\n", *rows[4:]]))
+    ran("fit", "a.csv", "-t", "y", "--model", model, "--no-validate", "-o", "m.suffice")
+    said = refused("fit", "b.csv", "--update", "m.suffice", "-o", "n.suffice")
+    assert "b.csv, line 5, column 'x' holds 1e+300, whose square overflows in float64." in said
+    shown = run("fit", "b.csv", "--update", "m.suffice", "-o", "n.suffice", "--bad-rows", "skip", "--no-validate")
+    assert shown.exit_code == 0
+    assert "b.csv: 39 rows" in shown.stdout
+
+
+def test_an_update_remembers_the_texts_of_missing_cells(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(40)))
+    (tmp_path / "b.csv").write_text("x,y\n" + "".join(f"{'none' if i % 5 else i},{'ab'[i % 2]}\n" for i in range(40)))
+    ran("fit", "a.csv", "-t", "y", "--no-validate", "-o", "m.suffice")
+    ran("fit", "b.csv", "--update", "m.suffice", "-o", "n.suffice", "--null-only", "none", "--no-validate")
+    assert suffice.load("n.suffice").fitted_.layout.nulls == ("none",)
+    ran("predict", "n.suffice", "b.csv")

@@ -52,6 +52,8 @@ def test_numbers():
             "GDA (shared covariance)",
             "GDA (own covariances)",
             "GDA (regularised)",
+            "averaged dependence",
+            "ensemble",
             "logistic regression",
             "logistic regression (no penalty)",
         ],
@@ -90,7 +92,8 @@ def test_empty_and_constant_columns():
 
 def test_a_mixed_table_notes_why_gda_is_not_compared():
     names, notes = names_of(*mixed())
-    assert names == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
+    models = ["naive Bayes", "naive Bayes (Poisson)", "averaged dependence", "ensemble", "logistic regression"]
+    assert names == models
     assert notes == ["GDA is not compared: it needs numeric columns, unlike column 'city'."]
     X, y = mixed()
     assert names_of(X[["size", "visits"]], y)[1] == [
@@ -142,7 +145,9 @@ def test_documents(form):
         "arrow": pa.table({"body": mails}),
     }[form]
     found = compare(X, y, **NO_CURVES)
+    ensemble = [] if form in ("list", "array") else ["ensemble"]  # suffice.fit uses TextNaiveBayes for these
     assert sorted(found.scores["model"]) == [
+        *ensemble,
         "logistic regression",
         "naive Bayes of words",
         "naive Bayes of words (calibrated)",
@@ -155,8 +160,8 @@ def test_documents_beside_other_columns():
     mails, y = texts()
     X = pd.DataFrame({"body": mails, "length": [len(mail) for mail in mails], "code": ["a", "b"] * 30})
     found, notes = candidates(ComparedRows(X, y))
-    assert [each.name for each in found] == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
-    assert found[0].estimator.families == {"body": "text"}
+    assert [each.name for each in found] == ["naive Bayes", "naive Bayes (Poisson)", "ensemble", "logistic regression"]
+    assert found[0].estimator.families == found[2].estimator.families == {"body": "text"}
     assert "'code', 'body'" in notes[0]
     assert min(compare(X, y, **NO_CURVES).scores["accuracy"]) > 0.9
 

@@ -455,3 +455,36 @@ def test_single_precision_raises_no_warnings():
         warnings.simplefilter("error")
         model = GenerativeEnsemble().fit(X.astype(np.float32), y)
         assert np.isfinite(model.predict_proba(X.astype(np.float32))).all()
+
+
+def test_the_data_choose_the_families_of_columns_that_a_mapping_does_not_name():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    frame = pd.DataFrame({"a": rng.gamma(2.0, 1.0 + y), "b": rng.normal(3 * (-1.0) ** rng.integers(0, 2, 200), 0.3)})
+    frame["c"] = 0.0
+    frame.loc[y == 0, "b"] = rng.normal(0, 3.0, 100)
+    named = GenerativeEnsemble({"a": "gamma", "c": None}).fit(frame, y)
+    chosen = GenerativeEnsemble().fit(frame, y)
+    assert type(chosen.families_["b"]).__name__ == "Histogram"
+    assert list(named.families_) == ["a", "b", "c"]
+    assert named.families_["a"].name == "gamma"
+    assert named.families_["b"] == chosen.families_["b"]
+    assert named.families_["c"] is None
+
+
+@pytest.mark.parametrize("estimator", [GenerativeEnsemble(), NaiveBayes(), AveragedDependence()])
+def test_columns_without_values_are_warned_about_once(estimator):
+    y = np.arange(60) % 2
+    frame = pd.DataFrame({"none": [None] * 60, "x": np.arange(60) % 7 + y, "nan": np.nan})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clone(estimator).fit(frame, y)
+    messages = [str(each.message) for each in caught if issubclass(each.category, suffice.EmptyColumnWarning)]
+    assert len(messages) == 1
+    assert "columns 'none', 'nan'" in messages[0]
+
+
+def test_a_first_batch_of_one_class_asks_to_join_batches():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(suffice.ClassError, match=r"only one class: 'a'.*join batches until they hold two classes"):
+        GenerativeEnsemble().partial_fit(X, ["a"] * 40, classes=["a", "b"])

@@ -6,6 +6,8 @@ import signal
 from functools import partial
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
@@ -448,3 +450,16 @@ def test_squares_near_the_end_of_the_range_are_joined_and_taken_out(model):
     model = clone(model).fit(X[:40], y[:40]).partial_fit(X[40:], y[40:]).remove(X[:10], y[:10]).decay(0.5)
     again = clone(model).fit(X[10:], y[10:])
     np.testing.assert_allclose(model.predict_proba(X), again.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [GaussianDiscriminant(), GaussianNB()])
+def test_models_of_matrices_refuse_times(estimator):
+    times = (np.datetime64("2020-01-01") + np.arange(40).reshape(20, 2)).astype("M8[ns]")
+    y = np.arange(20) % 2
+    spans = times - times[0, 0]
+    for rows in (times, spans, pd.DataFrame(times, columns=["a", "b"]), pl.DataFrame({"a": times[:, 0]})):
+        with pytest.raises(InputError, match=r"takes numbers, but (X holds|'a'.* holds?) times"):
+            clone(estimator).fit(rows, y)
+    numbers = clone(estimator).fit(spans / np.timedelta64(1, "D") + y[:, None], y)
+    with pytest.raises(InputError, match="X holds times"):
+        numbers.predict(times)

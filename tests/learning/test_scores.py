@@ -266,3 +266,10 @@ def test_a_hole_in_a_row_of_no_weight_costs_no_scores():
     assert (
         found.scores.log_loss == suffice.fit(good, "label", model="discriminant", weights="w").report_.scores.log_loss
     )
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "averaged-dependence", "ensemble"])
+def test_one_row_of_each_class_gives_no_scores(model):
+    report = suffice.fit([[1.0, 2.0], [2.0, 5.0]], ["a", "b"], model=model).report_
+    assert report.scores is None
+    assert report.why_no_scores == "No class has two rows, so no row can be held out."

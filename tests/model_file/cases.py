@@ -186,7 +186,7 @@ def made():
         "GenerativeEnsemble": (GenerativeEnsemble(), holes(x), weights),
         "GenerativeEnsemble, pandas": (
             GenerativeEnsemble(
-                {"size": Histogram(), "when": None}, n_bins=3, max_parents=2, cuts={"size": [0.5]}, parents=["size"]
+                {"size": Binned(), "when": None}, n_bins=3, max_parents=2, cuts={"size": [0.5]}, parents=["size"]
             ),
             pandas_frame(),
             {},

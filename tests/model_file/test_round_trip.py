@@ -88,8 +88,7 @@ def with_bins_of(estimator, model):
     if isinstance(model, AveragedDependence):
         return clone(estimator).set_params(cuts=model.cuts_, parents=model.parents_)
     if isinstance(model, GenerativeEnsemble):
-        families = dict.fromkeys(model.fitted_.layout.names) | model.families_  # None for columns that are ignored
-        return GenerativeEnsemble(families, cuts=model.cuts_, parents=model.parents_)
+        return GenerativeEnsemble(model.families_, cuts=model.cuts_, parents=model.parents_)
     block = model.fitted_.model.blocks[0]
     return NaiveBayes(block.family) if block.family.name == "averaged_dependence" else estimator
 

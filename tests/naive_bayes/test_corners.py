@@ -30,7 +30,10 @@ def test_names_that_are_no_texts():
         model = NaiveBayes().fit(frame, Y)
         assert list(model.families_) == names
         np.testing.assert_array_equal(model.predict(frame[names[::-1]]), Y)
-        assert list(NaiveBayes({names[0]: "exponential", names[1]: None}).fit(frame, Y).families_) == names[:1]
+        ignoring = NaiveBayes({names[0]: "exponential", names[1]: None}).fit(frame, Y)
+        assert list(ignoring.families_) == names
+        assert ignoring.families_[names[1]] is None
+        assert "  ignored: " in repr(ignoring)
     renamed = pd.DataFrame({99: [1.0], 20: [5.0]})
     with pytest.raises(InputError, match="no column 10; 99 was not there"):
         NaiveBayes().fit(pd.DataFrame({10: [1.0, 2, 3, 9, 9.5, 8], 20: [5.0, 6, 5, 0, 1, 0]}), Y).predict(renamed)

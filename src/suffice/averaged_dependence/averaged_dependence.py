@@ -178,7 +178,8 @@ class AveragedDependence(TunableClassifier):
         > 5            0.2      0.8
         (missing)        0        0
         """
-        return parameter_table(self.fitted_.estimate, column)
+        fitted = self.fitted_
+        return parameter_table(fitted.estimate, column, fitted.layout.schema)
 
     def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
         """Explain predictions: the parts of the log-odds of each column, which sum to it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from suffice.statistics import PairCounts
 from suffice.statistics.bins import Bins
 from suffice.tables import Table
 from suffice.tables.table import Schema
+from suffice.tables.times import time_text
 
 __all__ = ["AveragedDependenceSpecification", "check_same_bins", "given_bins", "given_parents", "pair_counts"]
 
@@ -111,7 +112,8 @@ class AveragedDependenceSpecification(TunableSpecification):
         """Raise if a column has different kinds or bins in the two models."""
         check_merge(mine.layout.schema, mine.model, theirs.layout.schema, theirs.model)
         mine_pairs, their_pairs = pair_counts(mine.model), pair_counts(theirs.model)
-        check_same_bins(mine.layout.names, mine_pairs, theirs.layout.names, their_pairs, self.choices)
+        names, times = mine.layout.names, mine.layout.schema.times
+        check_same_bins(names, mine_pairs, theirs.layout.names, their_pairs, self.choices, times)
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
         """Warn about columns without values."""
@@ -139,17 +141,25 @@ class AveragedDependenceSpecification(TunableSpecification):
 
 
 def check_same_bins(
-    names: Sequence[object], mine: PairCounts, other_names: Sequence[object], theirs: PairCounts, choices: Choices
+    names: Sequence[object],
+    mine: PairCounts,
+    other_names: Sequence[object],
+    theirs: PairCounts,
+    choices: Choices,
+    times: Collection[object] = (),
 ) -> None:
-    """Raise `MergeError` if a column has different bins in two models, or the parents differ."""
+    """Raise `MergeError` if a column has different bins in two models, or the parents differ.
+
+    The error shows the cuts of columns among ``times`` as times.
+    """
     names, others = list(names), list(other_names)
     there = dict(zip(others, theirs.bins, strict=False))
     for name, bins in zip(names, mine.bins, strict=False):
         if there.get(name, bins) != bins:
+            first, second = (_shown(each, times=name in times) for each in (bins, there[name]))
             raise MergeError(
-                f"Column {name!r} is divided at {_shown(bins)} in the first model and at {_shown(there[name])} in "
-                "the second, and counts of different bins cannot be added. Fit the second model with the cuts of "
-                "the first: ",
+                f"Column {name!r} is divided at {first} in the first model and at {second} in the second, and counts "
+                "of different bins cannot be added. Fit the second model with the cuts of the first: ",
                 choices,
                 ".",
                 column=name,
@@ -206,7 +216,9 @@ def _check_known(given: Sequence[object], names: Sequence[object], argument: str
         )
 
 
-def _shown(bins: Bins) -> str:
+def _shown(bins: Bins, *, times: bool) -> str:
+    if bins.cuts is not None and times:
+        return ", ".join(map(time_text, bins.cuts[:6])) + (", …" if len(bins.cuts) > 6 else "")
     if bins.cuts is not None:
         return listed([float(f"{cut:.6g}") for cut in bins.cuts], 6)
     return "its levels" if bins.kept is None else f"{len(bins.kept)} levels and all others"

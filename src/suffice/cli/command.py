@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 import sys
 import traceback
 import warnings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice",
     "Command",
+    "HelpContext",
     "SkipCounts",
     "command",
     "is_quiet",
@@ -44,6 +46,7 @@ SETTINGS = "Settings of"  # headings of options that a model keeps when it is up
 SENTENCE_END = re.compile(r"(?<=[.?]) +(?=[A-Z\0])")
 PLACEHOLDER = re.compile("\0([0-9]+)\0")
 OPTIONS, GENERAL = "Options", {"--quiet", "--debug", "--help"}
+CLICK_WIDTH, LEAST_WIDTH = 50, 20  # characters of a line of help, at least: click's, and on a narrower terminal
 BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process ended by SIGPIPE or SIGINT
 
 
@@ -101,9 +104,21 @@ def section(heading: str, *options: Callable[[Any], Any]) -> Callable[[F], F]:
     return add
 
 
+class HelpContext(click.Context):
+    """A context whose help fits a terminal of less than 52 columns, too; click's has 50 at least."""
+
+    def make_formatter(self) -> click.HelpFormatter:
+        """Return a formatter for the width of the terminal."""
+        columns = shutil.get_terminal_size().columns
+        if self.terminal_width is not None or columns - 2 >= CLICK_WIDTH:
+            return super().make_formatter()
+        return self.formatter_class(width=max(columns - 2, LEAST_WIDTH))
+
+
 class Command(click.Command):
     """A command whose help has its options under headings, ends in examples, and whose errors are sentences."""
 
+    context_class = HelpContext
     examples: str = ""
 
     def __init__(self, *args: Any, examples: str = "", **options: Any) -> None:
@@ -148,7 +163,7 @@ class Command(click.Command):
         for heading, lines in records.items():
             if lines:
                 with formatter.section(heading):
-                    formatter.write_dl(lines, col_max=26)
+                    formatter.write_dl(lines, col_max=min(26, formatter.width // 2))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""

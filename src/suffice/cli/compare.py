@@ -127,12 +127,13 @@ def command(
     reading: ReadingOptions,
     as_json: bool,
 ) -> None:
-    """Compare naive Bayes, Gaussian discriminant analysis (GDA) and logistic regression on DATA.
+    """Compare generative models and logistic regression on DATA.
 
-    The columns decide which models are compared. All models are scored on the same folds. Logistic regression is
-    scikit-learn's; its penalty is chosen on the training rows. Learning curves show how the scores change with the
-    number of training rows: a generative model whose assumptions hold needs fewer rows, while logistic regression
-    assumes less.
+    The columns decide which models are compared: naive Bayes, Gaussian discriminant analysis (GDA), averaged
+    dependence, and always the ensemble, which is the default of suffice fit. All models are scored on the same folds.
+    Logistic regression is scikit-learn's; its penalty is chosen on the training rows. Learning curves show how the
+    scores change with the number of training rows: a generative model whose assumptions hold needs fewer rows, while
+    logistic regression assumes less.
     """
     if plot is not None and repeats == 0:
         raise click.UsageError("--plot needs learning curves, but --repeats is 0.")

@@ -108,7 +108,7 @@ class ExplainedRow(TypedDict):
 @click.option(
     "--pairs",
     is_flag=True,
-    help="List pairs of columns apart, for --model averaged-dependence; default: half a pair's part for each column.",
+    help="List pairs of columns apart, for averaged-dependence and ensemble; default: half of a pair's part each.",
 )
 @columns_options
 @reading_options
@@ -145,8 +145,8 @@ def command(
         raise click.UsageError("--absent-words needs a model of texts (--model text).")
     if members and not isinstance(loaded, suffice.GenerativeEnsemble):
         raise click.UsageError("--members needs an ensemble (--model ensemble).")
-    if pairs and not isinstance(loaded, suffice.AveragedDependence):
-        raise click.UsageError("--pairs needs a model of averaged dependence (--model averaged-dependence).")
+    if pairs and not isinstance(loaded, suffice.AveragedDependence | suffice.GenerativeEnsemble):
+        raise click.UsageError("--pairs needs averaged dependence (--model averaged-dependence or ensemble).")
     options = {name: True for name, given in {"absent_words": absent_words, "pairs": pairs}.items() if given}
     source = open_rows(loaded, data, texts, reading, columns, ignore)
     read = model_columns(loaded, source)

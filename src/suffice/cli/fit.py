@@ -38,6 +38,7 @@ from suffice.cli.reading import (
 from suffice.cli.settings import (
     MODELS,
     Settings,
+    check_columns_like,
     check_model_settings,
     check_no_settings,
     default_model,
@@ -150,17 +151,20 @@ def command(
 
     with contextlib.nullcontext() if update is None else update_lock(update, output=output):
         old = None if update is None else suffice.load(update)
-        target = target if old is None or target is not None else old.fitted_.target
+        kind, first = (kind, None) if like is None else model_like(like, kind, settings)
+        known = old or first
+        target = target if known is None or target is not None else known.fitted_.target
         source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
-        target = known_target(old, target, documents=source.documents)
+        target = known_target(known, target, documents=source.documents)
         if output is not None and any(is_same_file(output, file) for file in source.files):
             raise click.UsageError(f"--output {output} would replace the data. Choose another file name.")
         if old is None:
-            kind, first = (kind, None) if like is None else model_like(like, kind, settings)
             kind = kind or ("text" if source.documents else default_model(settings))
             check_model_settings(kind, settings)
-            model = estimator_of(kind, settings, source, target, first)
             read = [name for name in source.names if name not in (target, weights)]
+            if like is not None and first is not None:
+                check_columns_like(like, first, source, read)
+            model = estimator_of(kind, settings, source, target, first)
             source.read_numbers(model.specification().reader.number_columns(read, None))
             note_reading(source)
         else:

@@ -7,7 +7,7 @@ import importlib
 import click
 
 from suffice import __version__
-from suffice.cli.command import stopped, write_examples
+from suffice.cli.command import HelpContext, stopped, write_examples
 
 __all__ = ["suffice"]
 
@@ -34,6 +34,8 @@ suffice explain flowers.suffice new.parquet --row 0
 
 class CommandGroup(click.Group):
     """Commands that are modules of this package with an attribute ``command``."""
+
+    context_class = HelpContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which a user needs them."""

@@ -112,7 +112,7 @@ class InformativeWords(TypedDict):
 
 
 class ColumnBins(TypedDict):
-    """Bins of a column of averaged dependence, and whether other columns depend on it."""
+    """Bins of a column of averaged dependence, and whether other columns depend on it. Cuts of times are text."""
 
     column: str
     parent: bool
@@ -124,14 +124,24 @@ def _bins(model: Any) -> list[ColumnBins]:
     choices = getattr(model.fitted_.specification, "choices", None)  # asking the model imports scikit-learn
     if choices is None or "cuts" not in choices.value or not hasattr(model, "cuts_"):
         return []
-    parents = set(model.parents_)
-    return [{"column": str(name), "parent": name in parents, "cuts": cuts} for name, cuts in model.cuts_.items()]
+    parents, times = set(model.parents_), model.fitted_.layout.schema.times
+    return [
+        {"column": str(name), "parent": name in parents, "cuts": _shown_cuts(cuts, times=name in times)}
+        for name, cuts in model.cuts_.items()
+    ]
+
+
+def _shown_cuts(cuts: object, *, times: bool) -> object:
+    """Cuts as they are, or as times."""
+    from suffice.tables.times import time_text
+
+    return tuple(time_text(cut) for cut in cuts) if times and isinstance(cuts, tuple) else cuts
 
 
 def _cuts_text(cuts: object) -> str:
     """Cuts, or the levels that have a bin."""
     if isinstance(cuts, tuple):
-        return ", ".join(f"{cut:.6g}" for cut in cuts)
+        return ", ".join(cut if isinstance(cut, str) else f"{cut:.6g}" for cut in cuts)
     return str(cuts) if not isinstance(cuts, dict) else f"{len(cuts['levels'])} levels, and all others"
 
 
@@ -173,7 +183,10 @@ def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:
 
     if not hasattr(model, "parameters"):
         raise InputError(f"A {model.fitted_.specification.estimator} has no parameters by column. Remove --column.")
-    names = model.families_ if hasattr(model, "families_") else model.fitted_.layout.schema.names
+    if hasattr(model, "families_"):
+        names = [each for each, family in model.families_.items() if family is not None]
+    else:
+        names = model.fitted_.layout.schema.names
     members = (name for each in names if isinstance(each, tuple) for name in each)
     by_name = {_block_name(each): each for each in (*members, *names)}
     if name not in by_name:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MODELS",
     "Settings",
+    "check_columns_like",
     "check_model_settings",
     "check_no_settings",
     "default_model",
@@ -282,6 +283,15 @@ like_option = click.option(
     metavar="MODEL",
     help="Saved model whose families, cuts and parents to use. Models with the same choices can be merged.",
 )
+OVERRIDDEN = {
+    "families": (
+        "the families with their settings",
+        ("families", "blocks", "missing", "unseen", "smoothing", "estimation"),
+    ),
+    "cuts": ("the cuts", ("n_bins", "max_levels")),
+    "parents": ("the parents", ("max_parents",)),
+}
+"""What a model with the choices of another takes from it, and the settings that would have no effect."""
 NOT_NUMBERS = ("text", "category")
 """Types of columns that families of numbers do not take."""
 MISSING = {
@@ -389,21 +399,41 @@ def model_like(path: str, kind: str | None, settings: Settings) -> tuple[str, Ge
             f"{path} holds a {name}, and only models of one kind can be merged. Give --model {own}.",
             param_hint="'--like'",
         )
-    wrong = [each for each in ("families", "blocks") if each in settings]
-    if wrong:
-        raise click.UsageError(f"{_option_name(wrong[0])} cannot be combined with --like, which gives the families.")
+    for choice in model.fitted_.specification.choices.value:
+        what, overridden = OVERRIDDEN[choice]
+        for setting in overridden:
+            if setting in settings and settings[setting] != getattr(model.fitted_.specification, setting, None):
+                option = _option_name(setting)
+                raise click.UsageError(f"{option} cannot be combined with --like, which gives {what}.")
     return own, model
+
+
+def check_columns_like(path: str, model: GenerativeClassifier, source: Source, read: Sequence[str]) -> None:
+    """Raise if the columns that would be read are not those of the model whose choices are repeated."""
+    from suffice.exceptions import InputError, listed
+
+    known = model.fitted_.layout.feature_names
+    if known is None:
+        return
+    families: Mapping[Any, object] = getattr(model, "families_", {})
+    missing = [name for name in known if name not in read and families.get(name, "") is not None]
+    others = [name for name in read if name not in known]
+    file = source.name or "The data"
+    sentences = []
+    if missing:
+        sentences.append(f"{file} has no column {listed(missing)}, which {path} has")
+    if others:
+        sentences.append(f"{path} has no column {listed(others)}, which {file} has; --ignore ignores a column")
+    if sentences:
+        raise InputError(
+            f"--like needs the columns of the model: {'; '.join(sentences)}.", column=(missing or others)[0]
+        )
 
 
 def _choices_of(model: Any) -> dict[str, object]:
     """Families, cuts and parents of a fitted model, where it has some."""
     names = model.fitted_.specification.choices.value
-    choices = {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
-    if "families" in choices:
-        read = {name for key in choices["families"] for name in (key if isinstance(key, tuple) else (key,))}
-        ignored = [name for name in model.fitted_.layout.names if name not in read]
-        choices["families"] |= dict.fromkeys(ignored)
-    return choices
+    return {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
 
 
 def _families_by_column(given: object, source: Source, read: Sequence[str]) -> object:

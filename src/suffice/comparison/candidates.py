@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+from suffice.averaged_dependence import AveragedDependence
 from suffice.comparison.compared_rows import ComparedRows, Rows
 from suffice.comparison.logistic import logistic_regression
 from suffice.discriminant_analysis import GaussianDiscriminant
+from suffice.ensemble import GenerativeEnsemble
 from suffice.exceptions import InputError, columns_at
 from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 from suffice.numerics.types import Array, Float
@@ -62,6 +64,7 @@ def candidates(data: ComparedRows) -> tuple[list[Candidate], list[str]]:
     elif roles.numbers or roles.categories:
         others = columns_at(roles.names, roles.categories + roles.documents)
         notes.append(f"GDA is not compared: it needs numeric columns, unlike {others}.")
+    models += _of_all_columns(data)
     models.append(Candidate(LOGISTIC, logistic_regression(roles), data.features, generative=False))
     if not roles.categories and not roles.documents:
         models.append(Candidate(UNPENALISED, logistic_regression(roles, None), data.features, generative=False))
@@ -112,3 +115,15 @@ def _discriminant(data: ComparedRows) -> list[Candidate]:
         Candidate("GDA (own covariances)", GaussianDiscriminant("own", estimation="mle"), data.matrix),
         Candidate("GDA (regularised)", GaussianDiscriminant("own", mix="auto", shrinkage="oas"), data.matrix),
     ]
+
+
+def _of_all_columns(data: ComparedRows) -> list[Candidate]:
+    """Models of the dependence between columns of any type; none for a plain list of documents."""
+    roles = data.roles
+    if data.is_list_of_documents:
+        return []
+    models = []
+    if len(roles.numbers) + len(roles.categories) > 1 and not roles.documents:
+        models.append(Candidate("averaged dependence", AveragedDependence(), data.rows))
+    families = {roles.names[j]: "text" for j in roles.documents}
+    return [*models, Candidate("ensemble", GenerativeEnsemble(families or "best"), data.rows)]

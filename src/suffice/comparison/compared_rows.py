@@ -60,6 +60,7 @@ class ComparedRows:
         if text != "auto" and isinstance(text, str):
             text = (text,)
         documents = _documents(X)
+        self.is_list_of_documents = documents is not None
         table: Table
         if documents is not None:
             self.rows: Rows = documents

@@ -37,9 +37,11 @@ def compare(
 
     The columns determine the models. Naive Bayes suits every table; integer columns add a second one with Poisson
     counts and Bernoulli columns. If all columns are numeric and have no missing cells, Gaussian discriminant analysis
-    (GDA) is added with a shared covariance, with own covariances, and regularised between the two. One column of
-    documents alone is compared by naive Bayes of words. Logistic regression is scikit-learn's, with a penalty chosen by
-    five-fold cross-validation of the training rows; for numeric columns it is also fitted without a penalty.
+    (GDA) is added with a shared covariance, with own covariances, and regularised between the two. Averaged dependence
+    suits every table of at least two columns without documents. The ensemble, the default of `suffice.fit`, suits every
+    table, but not a list of texts. One column of documents is compared by naive Bayes of words. Logistic regression is
+    scikit-learn's, with a penalty chosen by five-fold cross-validation of the training rows; for numeric columns it is
+    also fitted without a penalty.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def compare(
         Models to compare with logistic regression instead; they take the rows unchanged.
     text : "auto" or names of columns, default="auto"
         The columns that hold documents, whose words are counted. By default, columns of mostly distinct texts with at
-        least four words on average. Other texts are categories.
+        least three words on average. Other texts are categories.
     cv : int, default=5
         Number of folds, the same folds for all models.
     sizes : sequence of int, optional

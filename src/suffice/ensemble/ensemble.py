@@ -9,6 +9,7 @@ from suffice.bayes import Prior
 from suffice.ensemble.specification import EnsembleSpecification, averaged_dependence_of
 from suffice.families import Family
 from suffice.families.categorical import Missing, Unseen
+from suffice.learning import prediction
 from suffice.learning.impossible import Impossible
 from suffice.model.explanation import Explanation
 from suffice.naive_bayes.naive_bayes import NaiveBayes
@@ -33,8 +34,9 @@ class GenerativeEnsemble(NaiveBayes):
     Parameters
     ----------
     families : "best", "auto", a name, a family, or a mapping, default="best"
-        Families of naive Bayes, as in `suffice.NaiveBayes`. A column that is ignored (None) is not in the other
-        members, and one that is read as documents (``"text"``) only in those of its words.
+        Families of naive Bayes, as in `suffice.NaiveBayes`; the data choose the family of a column that a mapping does
+        not name. A column that is ignored (None) is not in the other members, and one that is read as documents
+        (``"text"``) only in those of its words.
     n_bins : int, default=5
         Bins of a column of numbers in averaged dependence, at most.
     max_parents : int, default=12
@@ -143,7 +145,7 @@ class GenerativeEnsemble(NaiveBayes):
             raise AttributeError("The model has fewer than two columns of cells, so it has no averaged dependence.")
         return list(found[0]), found[1]
 
-    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
+    def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
         """Explain predictions: the parts of the log-odds of each member and column, which sum to it.
 
         Parameters
@@ -152,6 +154,8 @@ class GenerativeEnsemble(NaiveBayes):
         label, against : optional
             The classes to compare. By default the second of two classes against the first; of more than two the most
             probable class of each row against the next.
+        pairs : bool, default=False
+            Whether each pair of columns is a part of its own in averaged dependence, beside those of single columns.
 
         Returns
         -------
@@ -159,4 +163,5 @@ class GenerativeEnsemble(NaiveBayes):
             ``parts`` as an array with the ``members`` they belong to. `Explanation.by_column` adds the parts of a
             column.
         """
-        return super().explain(X, label, against)
+        fitted = self.fitted_
+        return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True, pairs=pairs)

@@ -19,11 +19,11 @@ from suffice import bayes
 from suffice.averaged_dependence.specification import check_same_bins, given_bins, given_parents
 from suffice.ensemble.gaussian_member import GaussianMember
 from suffice.exceptions import Choices, Estimator, InputError, SingularCovarianceWarning
-from suffice.families import AveragedDependence, Family, Text
+from suffice.families import AveragedDependence, Text
 from suffice.learning.best_families import LARGEST_SQUARED
 from suffice.learning.calibration import Calibration, fit_temperature
 from suffice.learning.column_weights import fit_column_weights, some_rows
-from suffice.learning.family_choice import CHOSEN_KINDS
+from suffice.learning.family_choice import BEST, CHOSEN_KINDS, Families
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.specification import HeldOutPosterior, Solution, specification_named
@@ -33,6 +33,7 @@ from suffice.model import Block, Estimate, Model
 from suffice.model.parts import part_names, parts_of_blocks
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Array, Codes, Float, Index
+from suffice.sources.tables import columns_of
 from suffice.statistics import Membership, PairCounts
 from suffice.statistics.classes import present_rows
 from suffice.tables import Table
@@ -136,11 +137,19 @@ class EnsembleSpecification(NaiveBayesSpecification):
     estimation: ClassVar[str | None] = "map"  # type: ignore[misc]
     smoothing: ClassVar[float | str | None] = None  # type: ignore[misc]
 
-    families: str | Family | Mapping[Any, Any] = "best"
+    families: Families = "best"
     n_bins: int = 5
     max_parents: int = 12
     cuts: Mapping[Any, Any] | None = None
     parents: Sequence[Any] | None = None
+
+    def families_of(self, schema: Schema) -> Families:
+        """The families of these columns; the data choose that of a column that a mapping does not name."""
+        if not isinstance(self.families, Mapping):
+            return self.families
+        names = list(schema.names)
+        named = {name for key in self.families for name in columns_of(key, names)}
+        return {**self.families, **{name: BEST for name in names if name not in named}}
 
     def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """The blocks of naive Bayes, then those of the other members, which read the same columns."""
@@ -274,7 +283,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
         super().check_merge(mine, theirs)
         first, second = averaged_dependence_of(mine.model), averaged_dependence_of(theirs.model)
         if first is not None and second is not None:
-            check_same_bins(*first, *second, self.choices)
+            check_same_bins(*first, *second, self.choices, mine.layout.schema.times)
 
     def solve(self, fitted: Fitted) -> Solution:
         """Parameters of all members."""

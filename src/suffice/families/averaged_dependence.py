@@ -423,6 +423,10 @@ class AveragedDependence(Family):
         here = slice(int(counts.offsets[j]), int(counts.offsets[j + 1]))
         return counts.bins[j].names(counts.levels[j]), parameters.shares[:, here].T
 
+    def level_cuts(self, parameters: AveragedDependenceParameters, j: int) -> tuple[float, ...] | None:
+        """The cuts of column j; None if its bins are levels."""
+        return parameters.counts.bins[j].cuts
+
 
 # ---------------------------------------------------------------------- parts of the formulas
 

@@ -320,3 +320,7 @@ class Binned(IndependentColumns):
         """The bins of column j, and their probabilities in each class (B, K)."""
         column = parameters.columns[j]
         return list(interval_names(column.cuts)), np.exp(column.log_share.T)
+
+    def level_cuts(self, parameters: BinnedParameters, j: int) -> list[float]:
+        """The cuts of column j."""
+        return [float(cut) for cut in parameters.columns[j].cuts]

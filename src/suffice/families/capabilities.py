@@ -161,6 +161,9 @@ class ParameterTables(Protocol):
     def level_table(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
         """Levels of column j, and their probabilities in each class (L, K)."""
 
+    def level_cuts(self, parameters: Parameters, j: int) -> Sequence[float] | None:
+        """Numbers between the first levels of column j, if these are intervals."""
+
 
 class LaysOutStatistic(Protocol):
     """How the columns of a block appear in its statistic, and what the statistic may be after rows were removed."""

@@ -325,6 +325,10 @@ class Family(
         """Levels of column j, and their probabilities in each class (L, K); None, the default, if it has no levels."""
         return None
 
+    def level_cuts(self, parameters: Parameters, j: int) -> Sequence[float] | None:
+        """Numbers between the first levels of column j, if these are intervals; None, the default, if they are not."""
+        return None
+
     # ------------------------------------------------------------------ layout of the statistic
 
     def settled(self, statistic: FamilyStatistic) -> Self:

@@ -27,7 +27,7 @@ from suffice.tables import MatrixTable, Table
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Schema, is_sparse
-from suffice.text.recognition import mean_words
+from suffice.text.recognition import have_words
 
 __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
@@ -36,7 +36,6 @@ OF_ALL_NUMBERS = ("gaussian", "histogram")  # their domain is all numbers, so ev
 MOST_ROWS, LEAST_ROWS = 2_500, 1_000  # that families are scored on; fewer with more than 104 classes
 MOST_SCORES = 1 << 18  # of rows and classes
 OF_STRINGS = ("categorical", "text")
-MIN_WORDS = 3.0  # strings with fewer words on average are names, codes and identifiers
 EXPONENTS = 2.0 ** -np.arange(8)  # of the likelihood of a document, whose words depend on each other
 MOST_CELLS = 1 << 20  # log-likelihoods of rows, classes and columns that are computed together
 LARGEST_SQUARED = 1e150  # sums of squares of larger numbers may overflow
@@ -126,7 +125,7 @@ def _may_be_documents(table: Table, j: int, schema: Schema) -> bool:
         texts = table.documents([j], [schema.names[j]]).listed()
     except SufficeError:  # other values are among the strings
         return False
-    return len({text for text in texts if not is_missing(text)}) > MANY_LEVELS and mean_words(texts) >= MIN_WORDS
+    return len({text for text in texts if not is_missing(text)}) > MANY_LEVELS and have_words(texts)
 
 
 def _tempered(log_likelihood: Float, prior: Float, members: Membership) -> Float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -68,20 +68,31 @@ def _levels_by_name(model: Model) -> dict[object, Levels]:
 
 
 def warn_about_empty(model: Model, table: Table) -> None:
-    """Warn about columns of a fit that have no values."""
+    """Warn about columns of a fit that have no values, once for all that are not in a block of dependent columns."""
+    alone: list[tuple[int, object]] = []
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
+        if block.member:  # it reads the columns of other blocks
+            continue
         empty = _empty_columns(statistic, block, table)
-        if len(empty):
-            alone = block.independent or len(block.names) == 1 or isinstance(statistic, PairCounts)
-            effect, which = ("it has no effect", "it") if len(empty) == 1 else ("they have no effect", "them")
-            no_rows = "" if alone else f" No row of {tuple(block.names)} is complete, so none counts."
-            warn_user(
-                EmptyColumnWarning(
-                    f"There are no values in {columns_at(block.names, empty)}, so {effect}.{no_rows} Ignore {which}, "
-                    "or check how the data were read.",
-                    column=block.names[int(empty[0])],
-                )
-            )
+        if block.independent or len(block.names) == 1 or isinstance(statistic, PairCounts):
+            at = block.positions(len(table.kinds))
+            alone += [(at[j], block.names[j]) for j in empty.tolist()]
+        elif len(empty):
+            names = [block.names[j] for j in empty.tolist()]
+            _warn_about_empty(names, f" No row of {tuple(block.names)} is complete, so none counts.")
+    if alone:
+        _warn_about_empty([name for _, name in sorted(alone, key=lambda each: each[0])])
+
+
+def _warn_about_empty(names: Sequence[object], no_rows: str = "") -> None:
+    effect, which = ("it has no effect", "it") if len(names) == 1 else ("they have no effect", "them")
+    warn_user(
+        EmptyColumnWarning(
+            f"There are no values in {columns_at(names, range(len(names)))}, so {effect}.{no_rows} Ignore {which}, or "
+            "check how the data were read.",
+            column=names[0],
+        )
+    )
 
 
 def _empty_columns(statistic: Statistic, block: Block, table: Table) -> Index:

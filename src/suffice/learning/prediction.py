@@ -206,12 +206,20 @@ def linear_form(fitted: Fitted) -> LinearForm:
 
 
 def explained(
-    fitted: Fitted, table: Table, label: object, against: object, *, absent_words: bool = False, by_column: bool = False
+    fitted: Fitted,
+    table: Table,
+    label: object,
+    against: object,
+    *,
+    absent_words: bool = False,
+    by_column: bool = False,
+    pairs: bool = False,
 ) -> Explanation:
     """Parts of the log-odds of one class against another, row by row.
 
     With weights of columns they are the log-odds of the calibrated probabilities, without the share of outliers; with
-    another calibration, those before it. ``by_column`` makes documents one part for each column.
+    another calibration, those before it. ``by_column`` makes documents one part for each column, and ``pairs`` makes
+    pairs of columns parts of an ensemble's averaged dependence.
     """
     estimate, weighted = fitted.combined, fitted.weighted
     first, second = (None if each is None else fitted.classes.position(each) for each in (label, against))
@@ -223,7 +231,7 @@ def explained(
         weights, shift = weighted.of_blocks, fitted.required_calibration().linear(estimate.classes, estimate.prior)[1]
         scores = scores + shift
         if any(block.member for block in estimate.blocks):
-            return explain_members(estimate, table, first, second, scores, weights, shift)
+            return explain_members(estimate, table, first, second, scores, weights, shift, pairs=pairs)
     if by_column:
         return explain_columns(estimate, table, first, second, weights, shift)
     return explain(estimate, table, first, second, scores, absent_words=absent_words, weights=weights, shift=shift)

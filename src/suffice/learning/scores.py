@@ -52,6 +52,8 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
         found = fitted.specification.held_out_posterior(fitted, table, members)
         if found is None:
             hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION)
+            if len(hold_out.only_rows()) == len(rows):
+                rows = rows[:0]
             found = HeldOutPosterior(rows, _posterior(fitted, hold_out.joint(fitted)[rows]), hold_out.name)
     if not len(found.rows):
         raise InputError("No class has two rows, so no row can be held out.")

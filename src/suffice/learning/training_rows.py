@@ -31,6 +31,7 @@ from suffice.sources.labels import encode, plain_labels, read_weights
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
+from suffice.tables.table import is_sparse
 
 __all__ = [
     "Expected",
@@ -173,9 +174,31 @@ def summarize_batch(
     """Statistics of a batch; an error about a value names its cell."""
     try:
         return Model.summarize(blocks, table, members)
-    except InputError:
+    except InputError as error:
         reader.explain_training_values(table, layout)
+        if error.rows is None and error.column in layout.names:
+            _explain_overflow(table, layout, error)
         raise
+
+
+def _explain_overflow(table: Table, layout: RowLayout, error: InputError) -> None:
+    """Raise an error that names the rows in which the column of an error holds a number whose square overflows."""
+    name = error.column
+    j = list(layout.names).index(name)
+    if table.kinds[j] != "number":
+        return
+    x = table.numbers([j], [name], copy=None)
+    if is_sparse(x):
+        return
+    numbers = np.asarray(x, dtype=np.float64)[:, 0]
+    rows = np.flatnonzero(np.abs(numbers) >= np.sqrt(np.finfo(np.float64).max / len(numbers)))
+    if len(rows):
+        raise InputError.in_row(
+            f"holds {numbers[rows[0]]:g}, whose square overflows in float64. Correct the cell, or rescale the column, "
+            "for example to unit variance.",
+            rows=rows,
+            column=name,
+        ) from error
 
 
 def seen_classes(members: Membership) -> Membership:
@@ -397,7 +420,7 @@ class _BatchReader:
             formats = {name: form for name, form in source.formats.items() if name in self.columns}
             layout = replace(layout, formats=formats, nulls=source.nulls)
             layout = self.expected.chosen_layout(table, members, layout)
-        elif self.rows.source.adds_nulls and layout.nulls != self.rows.source.nulls:
+        elif self.rows.source.changes_nulls and layout.nulls != self.rows.source.nulls:
             layout = replace(layout, nulls=self.rows.source.nulls)
         model = self.expected.summarize(table, members, layout)
         if self.expected.first is None and model.weights.weight.any():

@@ -28,7 +28,7 @@ def merge(mine: Fitted | None, specification: Specification, theirs: Fitted) -> 
     specification.check_verb("merge", mine)
     theirs.specification.check_verb("merge", theirs)
     if mine is None:
-        # Blocks are made anew, so that the given settings hold.
+        # New blocks have the given settings.
         taken = replace(theirs, specification=specification, trace=None, report=None, settled=False)
         zero = Model.zero(specification.blocks_of(taken.layout.schema, taken.tuning), theirs.classes)
         return replace(taken, model=zero.merge(theirs.model), prior=None)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from suffice.families import AveragedDependence
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.model.estimate import Estimate
 from suffice.model.explanation_result import PRIOR, Explanation, check_comparable, compared_classes
 from suffice.model.gaussian_explanation import SPREAD, gaussian_parts
+from suffice.model.pair_explanation import pair_parts
 from suffice.numerics.types import Float, Index
 from suffice.tables import Table
 from suffice.tables.table import is_sparse
@@ -27,6 +29,8 @@ def explain_members(
     joint: Float,
     weights: Sequence[Float],
     shift: Float,
+    *,
+    pairs: bool = False,
 ) -> Explanation:
     """Parts of the log-odds of one class against another, row by row, for each model and column.
 
@@ -40,6 +44,8 @@ def explain_members(
         Factors of the parts: for each block one of each column, or one of the whole block.
     shift : array of shape (K,)
         Added to log p(y); it is in the part of the prior.
+    pairs : bool, default=False
+        Whether pairs of columns are parts of averaged dependence, beside single columns.
     """
     first, second = compared_classes(joint, label, against)
     check_comparable(joint, first, second)
@@ -48,7 +54,8 @@ def explain_members(
     members = [""]
     parts = [(log_prior[first] - log_prior[second])[:, None]]
     for b, block in enumerate(estimate.blocks):
-        own_names, own = _block_parts(estimate, b, table, first, second)
+        of_pairs = pairs and isinstance(block.family, AveragedDependence)
+        own_names, own = (pair_parts if of_pairs else _block_parts)(estimate, b, table, first, second)
         weight = weights[b] if block.by_column else weights[b][:1]
         own = np.where(weight > 0, own, 0.0) * weight
         names += own_names

@@ -96,7 +96,7 @@ class NaiveBayes(TunableClassifier):
     calibration_ : Calibration
         The calibration, if there is one.
     families_ : dict
-        The family of each column, or of each tuple of columns.
+        The family of each column, or of each tuple of columns; None for a column that is ignored.
     family_scores_ : Listing
         The log-loss of the families that were tried for columns that are "best".
     blocks_ : Listing
@@ -230,7 +230,8 @@ class NaiveBayes(TunableClassifier):
         a         2          1
         b        12          2
         """
-        return parameter_table(self.fitted_.estimate, column)
+        fitted = self.fitted_
+        return parameter_table(fitted.estimate, column, fitted.layout.schema)
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
         """Explain predictions: the parts of the log-odds of each column, or block of dependent columns.
@@ -251,18 +252,22 @@ class NaiveBayes(TunableClassifier):
         return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True)
 
     @property
-    def families_(self) -> dict[Any, Family]:
-        """The family of each column, or of each tuple of dependent columns."""
+    def families_(self) -> dict[Any, Family | None]:
+        """The family of each column, or of each tuple of dependent columns; None for a column that is ignored."""
         fitted = self.fitted_
-        families: list[tuple[int, Any, Family]] = []
+        families: list[tuple[int, Any, Family | None]] = []
+        ignored = dict(enumerate(fitted.layout.names))
         for block in fitted.estimate.blocks if fitted.is_solved else fitted.model.blocks:
             if block.member:
                 continue
             at = block.positions(fitted.layout.n_columns)
+            for j in at:
+                ignored.pop(j, None)
             if block.by_column:
                 families += [(at[i], name, block.family) for i, name in enumerate(block.names)]
             else:
                 families.append((at[0], tuple(block.names), block.family))
+        families += [(j, name, None) for j, name in ignored.items()]
         return {name: family for _, name, family in sorted(families, key=lambda each: each[0])}
 
     @property
@@ -316,7 +321,7 @@ class NaiveBayes(TunableClassifier):
         """The families with their columns, one per line."""
         grouped: dict[str, list[Any]] = {}
         for name, family in self.families_.items():
-            grouped.setdefault(repr(family), []).append(name)
+            grouped.setdefault(_shown(family), []).append(name)
         return "\n".join(f"  {family}: {_names(names)}" for family, names in grouped.items())
 
     def _repr_html_(self) -> str:
@@ -324,11 +329,15 @@ class NaiveBayes(TunableClassifier):
         if not self.__sklearn_is_fitted__():
             return inner
         columns = [str(name) for name in self.families_]
-        families = [repr(family) for family in self.families_.values()]
+        families = [_shown(family) for family in self.families_.values()]
         return inner + Listing({"columns": columns, "family": families}).to_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _shown(family: Family | None) -> str:
+    return "ignored" if family is None else repr(family)
 
 
 def _names(names: list[Any], limit: int = 8) -> str:

@@ -17,7 +17,7 @@ from suffice.learning.column_checks import (
     warn_about_levels,
     warn_about_words,
 )
-from suffice.learning.family_choice import BEST, POLICIES, chosen_blocks, family_of
+from suffice.learning.family_choice import BEST, POLICIES, Families, chosen_blocks, family_of
 from suffice.learning.fitted import Fitted
 from suffice.learning.found_blocks import check_same_blocks, found_blocks
 from suffice.learning.specification import specification_named
@@ -42,7 +42,7 @@ class NaiveBayesSpecification(TunableSpecification):
     stored: ClassVar[tuple[str, ...]] = ("tuning", "calibration", "form")
     choices: ClassVar[Choices] = Choices("like", ("families",))
 
-    families: str | Family | Mapping[Any, Any] = "auto"
+    families: Families = "auto"
     estimation: str | None = "map"
     smoothing: float | str | None = None
     missing: str = "ignore"
@@ -53,6 +53,10 @@ class NaiveBayesSpecification(TunableSpecification):
     def reader(self) -> TableReader:
         """Rows are tables with columns of any type."""
         return TableReader(self.estimator, self.families)
+
+    def families_of(self, schema: Schema) -> Families:
+        """The families of these columns; a column that a mapping does not name has that of its type."""
+        return self.families
 
     @property
     def accepts_missing(self) -> bool:
@@ -95,7 +99,7 @@ class NaiveBayesSpecification(TunableSpecification):
         schema, settings = layout.schema, self.family_settings(None)
         if self.blocks is not None:
             schema = replace(schema, found=found_blocks(self.families, schema, table, members, settings))
-        at = best_columns(self.families, schema)
+        at = best_columns(self.families_of(schema), schema)
         if at:
             taken = frozenset() if schema.found is None else schema.found.taken
             apart = [j for j in at if j not in taken]
@@ -112,7 +116,7 @@ class NaiveBayesSpecification(TunableSpecification):
                 argument="blocks",
             )
         found = None if self.blocks is None else schema.found
-        return tuple(chosen_blocks(self.families, schema, self.family_settings(tuning), found))
+        return tuple(chosen_blocks(self.families_of(schema), schema, self.family_settings(tuning), found))
 
     def _warn_about_settings(self) -> None:
         """Warn about ``smoothing`` or ``estimation`` for a family that has no such setting."""

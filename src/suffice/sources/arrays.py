@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.exceptions import Argument, Estimator, InputError, SufficeError, short
+from suffice.exceptions import Argument, Estimator, InputError, SufficeError, listed, short
 from suffice.numerics.types import Array, Index, Matrix
 from suffice.sources.files.paths import is_path
+from suffice.sources.frames import as_frame
 from suffice.sources.labels import check_label_count, check_not_missing, checked_classes, is_plain_labels
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
 from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, SampledColumn, stand_in
@@ -133,6 +134,7 @@ def read_matrix(
     from sklearn.utils.validation import validate_data
 
     _check_numbers(X)
+    _check_no_times(estimator, X)
     check_frame_utf8(X)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
     accept = FORMATS if sparse else False
@@ -159,6 +161,7 @@ def read_training_matrix(
     from sklearn.utils.validation import validate_data
 
     _check_numbers(X)
+    _check_no_times(estimator, X)
     check_frame_utf8(X)
     y = check_not_missing(y)
     checked = stand_in(estimator, layout)
@@ -214,6 +217,29 @@ def _check_numbers(X: object) -> None:
         raise ValueError(
             "dtype='numeric' is not compatible with arrays of bytes/strings. Convert your data to numeric values "
             "explicitly instead."
+        )
+
+
+def _check_no_times(estimator: str, X: object) -> None:
+    """Raise if X holds times or durations: as numbers they depend on the unit that they are stored in."""
+    try:
+        frame = as_frame(X)
+    except InputError:  # of a frame that scikit-learn's checks accept or refuse by their own rules
+        return
+    if frame is None:
+        times: list[object] = []
+        where = "X" if isinstance(X, np.ndarray) and X.dtype.kind in "mM" else ""
+    else:
+        times = [name for name, kind in frame.schema.items() if kind.is_temporal()]
+        where = listed(times)
+    if where:
+        raise InputError(
+            f"{estimator} takes numbers, but {where} {'hold' if len(times) > 1 else 'holds'} times. Convert them to "
+            "numbers, such as days since a date, or use ",
+            Estimator("NaiveBayes"),
+            ", which reads columns of all types.",
+            argument="X",
+            column=times[0] if times else None,
         )
 
 

@@ -5,11 +5,13 @@ A number equal to a cut is in the lower interval, as in ``pandas.cut``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
 
 from suffice.numerics.types import Codes, Float
+from suffice.tables.times import time_text
 
 __all__ = ["LARGEST", "interval_names", "intervals", "valid_cuts"]
 
@@ -41,13 +43,13 @@ def intervals(cuts: Float, values: Float) -> Codes:
     return np.searchsorted(cuts, values, side="left")
 
 
-def interval_names(cuts: tuple[float, ...] | Float) -> list[str]:
-    """Return the names of the intervals.
+def interval_names(cuts: Iterable[float], *, times: bool = False) -> list[str]:
+    """Return the names of the intervals; with ``times``, cuts are seconds since 1970.
 
     >>> interval_names((18.0, 65.0))
     ['≤ 18', '18 to 65', '> 65']
     """
-    shown = [f"{cut:.6g}" for cut in cuts]
+    shown = [time_text(cut) if times else f"{cut:.6g}" for cut in cuts]
     if not shown:
         return ["(any)"]
     return [f"≤ {shown[0]}", *(f"{a} to {b}" for a, b in pairwise(shown)), f"> {shown[-1]}"]

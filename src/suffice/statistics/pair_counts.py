@@ -44,6 +44,13 @@ class PairCounts(Statistic):
     parents : tuple of int
         Sorted positions of the parents.
     n_columns : int
+
+    Notes
+    -----
+    The first rows of a column with few levels give each level its own bin, and levels of later rows are added, also
+    beyond the number of levels that first rows may have. If rare levels were joined later, the counts would depend on
+    the order of the batches, and a merge would not be the statistic of all rows. ``MOST_ENTRIES`` bounds the tables: a
+    merge that exceeds it raises an error. Bins with a list of levels to keep (`Bins.kept`) do not grow.
     """
 
     pairs: ByClass
@@ -77,7 +84,8 @@ class PairCounts(Statistic):
             raise InputError(
                 f"The counts of pairs would need {8 * k * (rows + 1) * columns / 2**30:.3g} GiB: {k} classes times "
                 f"{rows + 1} times {columns} bins. {columns_at(range(n_columns), [widest])} has the most bins, "
-                f"{int(offsets[widest + 1] - offsets[widest])}. Lower max_levels or max_parents, or ignore columns.",
+                f"{int(offsets[widest + 1] - offsets[widest])}. Lower max_levels or max_parents, ignore columns, or "
+                "give the levels to keep apart: cuts={column: {'levels': [...]}}.",
                 argument="max_levels",
             )
         pairs, single = np.zeros((k, rows, columns)), np.zeros((k, columns))

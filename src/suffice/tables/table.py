@@ -42,6 +42,11 @@ class Schema:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def times(self) -> list[object]:
+        """Columns of points in time."""
+        return [name for name, kind in zip(self.names, self.kinds, strict=True) if kind == "time"]
+
 
 class Table(ABC):
     """A batch of rows. Each column can be read as numbers (NaN for missing cells), codes of levels, or documents."""

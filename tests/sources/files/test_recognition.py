@@ -357,6 +357,9 @@ def test_separators_that_a_column_does_not_have_are_noted():
         (["25/11/2019", "01/11/2019"], "-", "dates of the form %d/%m/%Y"),
         (["2019-11-25"], "--", "dates of the form %Y-%m-%d"),
         (["Y", "N"], "Missing", "yes/no values"),
+        (["2019-11-25"], "tbd", "dates of the form %Y-%m-%d"),
+        (["Y", "N"], "#DIV/0!", "yes/no values"),
+        (["7", "8.5"], "#NAME?", "numbers"),
     ],
 )
 def test_marks_of_missing_cells_are_noted(cells, mark, what):

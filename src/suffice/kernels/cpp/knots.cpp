@@ -13,7 +13,7 @@ struct Knots {
     int64_t classes;
 };
 
-constexpr int64_t GROUP = 16;  // values that are searched together, so that their steps overlap
+constexpr int64_t GROUP = 16;  // values searched together; their steps overlap
 
 // Number of knots below each of at most GROUP values. The steps do not depend on the values: no branch is mispredicted.
 void knots_below(const Knots &knots, const double *values, int64_t size, int64_t *below) {

@@ -327,8 +327,8 @@ Product parent_product(const double *pair, const Scratch &s, int64_t at, double 
     return all;
 }
 
-// log p(x | k) of one row: log mean over parents i of p(x_i | k) prod_j p(x_j | k, x_i). The row itself, of class `own`
-// and weight `w`, is left out of the counts.
+// log p(x | k) of one row: log mean over parents i of p(x_i | k) prod_j p(x_j | k, x_i). The counts exclude the row
+// itself, of class `own` and weight `w`.
 void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, int64_t columns, int64_t own, double w,
                Scratch &s, double *out) {
     s.cell.clear();

@@ -30,8 +30,9 @@ NULLS = (
     *("NULL", "NaN", "None", "n/a", "nan", "null"),
 )
 # Other texts that probably stand for a missing cell.
-MISSING_WORDS = "unknown|missing|undefined|nil|not (?:available|known|given)|no data"
-MISSING_MARK = rf"^[ \t]*(?i:[-–—?.*_/#!~]+|n[./ ]?a[.?]?|(?:{MISSING_WORDS})\??)[ \t]*$"
+MISSING_WORDS = "unknown|missing|undefined|nil|not (?:available|known|given)|no data|tb[acd]"
+SHEET_ERRORS = r"#(?:div/0|value|ref|num|null)!|#name\?"
+MISSING_MARK = rf"^[ \t]*(?i:[-–—?.*_/#!~]+|n[./ ]?a[.?]?|(?:{MISSING_WORDS})\??|{SHEET_ERRORS})[ \t]*$"
 YES = ("1", "true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "t", "T")
 NO = ("0", "false", "False", "FALSE", "no", "No", "NO", "n", "N", "f", "F")
 
