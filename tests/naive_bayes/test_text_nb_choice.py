@@ -34,7 +34,7 @@ def test_the_best_of_all_combinations(n_classes):
     path = model.tuning_
     assert path.rule == "leave-one-out"
     assert path.names == ("binary", "event", "smoothing")
-    events = ["multinomial", "bernoulli"] + ["complement"] * (n_classes > 2)
+    events = ["multinomial", "bernoulli", "normalised_complement"] + ["complement"] * (n_classes > 2)
     valid = {
         (binary and event != "bernoulli", event, a)
         for binary, event, a in itertools.product([False, True], events, [1.0, 0.3, 0.1, 0.03, 3.0])

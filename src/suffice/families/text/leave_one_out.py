@@ -78,6 +78,8 @@ def leave_one_out_text(family: TextSettings, statistic: WordSums, rows: WordRows
         if out is not None:
             out[rows.missing] = 0.0
         return out
+    if family.event == "normalised_complement" and family.idf and len(np.unique(weights)) > 1:
+        return None  # the weights of all words depend on the weight of the document
     out = np.empty((len(codes), len(prepared.count)))
     for block in _draws(family, data, prepared):
         out[block.here] = block.scores(family, alpha)
