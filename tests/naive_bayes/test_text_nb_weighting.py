@@ -82,3 +82,29 @@ def test_weights_are_no_density(documents):
         model.score_samples(["word"])
     with pytest.raises(InputError, match=r"weighting must be 'count' or 'unit'.*Did you mean 'unit'"):
         TextNaiveBayes(weighting="units").fit(*documents)
+
+
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli", "normalised_complement"])
+def test_a_document_without_known_words_has_the_prior(documents, event):
+    docs, y = documents[0] * 3, np.random.default_rng(0).integers(0, 2, 3 * len(documents[0]))
+    y[::3] = 1  # labels that words do not explain, so the model is too confident
+    model = TextNaiveBayes(event, weighting="unit", smoothing=0.001, calibrate=True)
+    model.fit([*docs, "", "", None], [*y, 0, 1, 1])
+    assert model.calibration_.slope < 1
+    expected = np.tile(model.class_prior_, (3, 1))
+    np.testing.assert_allclose(model.predict_proba(["", "unknown", None]), expected, rtol=1e-12)
+    np.testing.assert_allclose(model.set_params(prior="uniform").predict_proba(["", None]), 0.5, rtol=1e-12)
+    parts = model.explain([""]).parts
+    np.testing.assert_allclose(np.sum(parts[0]), 0.0, atol=1e-12)
+
+
+def test_missing_documents_do_not_move_the_calibration(documents):
+    docs, y = documents[0], documents[1] % 2
+    model = TextNaiveBayes("bernoulli", weighting="unit", calibrate=True, prior="uniform")
+    # As many missing documents in both classes: the class shares, and so the scores, stay as they are.
+    n = np.bincount(y)
+    missing = np.repeat([0, 1], 2 * n)
+    alone = model.fit(docs, y).predict_proba(docs)
+    together = model.fit([*docs, *([None] * len(missing))], [*y, *missing]).predict_proba(docs)
+    np.testing.assert_allclose(together, alone, atol=0.02)
+    np.testing.assert_allclose(model.predict_proba([None]), 0.5, rtol=1e-12)

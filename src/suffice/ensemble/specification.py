@@ -53,7 +53,11 @@ WEIGHTED_WORDS = Text(
     characters=(4, 4),
     weighting="unit",
 )
-PRESENT_WORDS = Text("bernoulli", smoothing=0.1, max_words=None, min_length=1, punctuation=True)
+TEXT_MEMBERS = {
+    "weighted words": WEIGHTED_WORDS,
+    "complement words": replace(WEIGHTED_WORDS, event="normalised_complement"),
+    "present words": Text("bernoulli", smoothing=0.1, max_words=None, min_length=1, punctuation=True),
+}
 N_FOLDS = 3  # of held-out rows that are scored
 RIDGE = 3.0  # penalty of Σ w²: few rows do not justify the evidence of several members
 
@@ -157,7 +161,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
                 blocks.append(Block(family, numbers, names, chosen=True, member=f"{covariance} covariance"))
         for block in own:
             if block.family.reads == "documents":
-                for words, what in ((WEIGHTED_WORDS, "weighted words"), (PRESENT_WORDS, "present words")):
+                for what, words in TEXT_MEMBERS.items():
                     blocks.append(Block(words, block.columns, block.names, member=f"{what} of {block.names[0]}"))
         return tuple(blocks)
 

@@ -77,14 +77,15 @@ class Text(Family):
     weighting : {"count", "unit"}
         What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
         the document, over all of its words. The sums of documents add in both cases. Bernoulli words and ``binary``
-        ignore it.
+        have no weights, but a document without any used word has no length: with ``"unit"``, it has no effect in any
+        event model.
     slots : int
         Number of slots that words are hashed to, which bounds the memory; 0 keeps the words.
 
     Notes
     -----
-    A missing document has no effect, and neither has one without any used word (with Bernoulli words, the absence of
-    words has an effect). Words that are not used, or were never seen, are ignored.
+    A missing document has no effect, and neither has one without any used word (with Bernoulli words of ``count``, the
+    absence of words has an effect). Words that are not used, or were never seen, are ignored.
 
     With ``idf``, ``length``, ``weighting="unit"`` or the complement the scores are not log-densities: they separate
     classes, but there is no log-likelihood and no sampling.
@@ -238,6 +239,8 @@ class Text(Family):
             scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
             scores[documents.missing] = 0.0
+            if self.weighting == "unit":
+                scores[length == 0] = 0.0
         return scores
 
     def log_likelihood(self, parameters: TextParameters, x: Texts) -> Float:

@@ -19,7 +19,7 @@ from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Matrix
 from suffice.statistics.subtraction import subtract_part
 
-__all__ = ["BLOCK_CELLS", "Documents", "HeldOutDraws"]
+__all__ = ["BLOCK_CELLS", "Documents", "HeldOutDraws", "row_sums"]
 
 BLOCK_CELLS = 1 << 22
 

@@ -65,6 +65,10 @@ class TextSettings(Protocol):
     def length(self) -> float:
         """How strongly the length of a document is normalised."""
 
+    @property
+    def weighting(self) -> str:
+        """What a word of a document adds."""
+
     def length_factor(self, length: Float, mean: Float | float) -> Float:
         """Factor of the counts of documents of some length (n,)."""
 
