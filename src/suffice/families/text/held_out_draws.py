@@ -121,7 +121,7 @@ class HeldOutDraws:
     def blocks(cls, family: TextSettings, data: Documents) -> Iterator[HeldOutDraws]:
         """The documents in blocks."""
         table = _Table.of(family, data)
-        most = BLOCK_CELLS // (1 if table.weight is not None else max(1, len(data.present)))
+        most = BLOCK_CELLS // (max(1, len(data.present)) if table.cells_differ(family) else 1)
         for here, cells in data.blocks(most):
             yield _of_block(family, data, table, here, cells)
 
@@ -214,6 +214,16 @@ class _Table:
         same = bool((data.weights == data.weights[:1]).all())
         weight = float(data.weights[0]) if same and len(data.weights) else None
         return cls(tally, tally.sum(axis=0), with_word, idf, weighted, plain, weight)
+
+    def cells_differ(self, family: TextSettings) -> bool:
+        """Whether each word of a document has counts of its own in the classes that the document does not belong to.
+
+        The complement loses what the document draws, and inverse document frequencies its weight.
+        """
+        outside = family.event in COMPLEMENTS
+        if self.weight is None:
+            return outside or family.idf
+        return outside and family.weighting == "unit" and not family.binary
 
     def other_counts(self, n_documents: float) -> Float:
         """Weighted counts of each word outside each class, without a document that does not have the word (K, V)."""
@@ -309,7 +319,7 @@ def _counts(
     outside = family.event in COMPLEMENTS
     mine = table.tally[codes[used.row], used.word]
     own = used.idf * (table.everyone[used.word] - mine if outside else subtract_part(mine, taken))
-    if table.weight is None and (outside or family.idf):
+    if table.cells_differ(family):
         kind = first = np.arange(len(used.word))
     elif outside and not family.binary:
         values, value = np.unique(used.drawn, return_inverse=True)
