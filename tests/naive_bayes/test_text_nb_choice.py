@@ -27,6 +27,14 @@ def left_out_loss(X, y, **settings):
     return -found[np.arange(len(y)), y].mean()
 
 
+def test_normalised_weights_are_tried_with_a_calibration():
+    X, y = documents()
+    for calibrate in (False, True):
+        path = TextNaiveBayes("auto", smoothing=0.3, calibrate=calibrate).fit(X, y).tuning_
+        assert ("normalised_complement" in {row[0] for row in path.tried.tolist()}) == calibrate
+        assert np.isfinite(path.log_loss).all()
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_best_of_all_combinations(n_classes):
     X, y = documents(n_classes=n_classes)
@@ -34,7 +42,7 @@ def test_the_best_of_all_combinations(n_classes):
     path = model.tuning_
     assert path.rule == "leave-one-out"
     assert path.names == ("binary", "event", "smoothing")
-    events = ["multinomial", "bernoulli", "normalised_complement"] + ["complement"] * (n_classes > 2)
+    events = ["multinomial", "bernoulli"] + ["complement"] * (n_classes > 2)
     valid = {
         (binary and event != "bernoulli", event, a)
         for binary, event, a in itertools.product([False, True], events, [1.0, 0.3, 0.1, 0.03, 3.0])

@@ -80,7 +80,7 @@ def normalised_weights(total: Float, alpha: float) -> Float:
     The scores are proportional to those of weights that sum to one, and keep the scale of log-likelihoods.
 
     >>> normalised_weights(np.array([[3.0, 1.0], [0.0, 2.0]]), 1.0).sum(axis=1).round(3)
-    array([1.643, 1.643])
+    array([1.589, 1.589])
     """
     weights = outside_weights(np.ascontiguousarray(total), alpha)  # sums depend on the order in memory
     return weights * equal_sums(weights.sum(axis=1))[:, None]
