@@ -94,7 +94,7 @@ def equal_sums(sums: Float) -> Float:
            [0.        , 0.        ]])
     """
     mean = sums.sum(axis=-1, keepdims=True) / max(sums.shape[-1], 1)
-    return np.divide(mean, sums, out=np.zeros_like(sums), where=sums > 0)
+    return np.asarray(np.divide(mean, sums, out=np.zeros_like(sums), where=sums > 0))
 
 
 def complement_scores(parameters: ComplementWeights, x: Matrix) -> Float:

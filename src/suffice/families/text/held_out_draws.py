@@ -231,7 +231,7 @@ class _Table:
         if self.idf is None:
             return outside
         assert self.weight is not None
-        return (self.idf + np.log1p(n_documents - self.weight) - np.log1p(n_documents)) * outside
+        return np.asarray((self.idf + np.log1p(n_documents - self.weight) - np.log1p(n_documents)) * outside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,15 +275,15 @@ def _of_block(family: TextSettings, data: Documents, table: _Table, here: slice,
     kind, counts, own = _counts(family, table, used, taken, codes)
     shape = len(bounds) - 1, len(counts)
     found = kernels.Cells(used.bounds, kind, draws, shape)
-    every = None
+    others: EveryWord | None = None
     if family.event == "normalised_complement":
-        every = EveryWord(
+        others = EveryWord(
             data.words,
             data.words.place[here],
             kernels.Cells(above.bounds, above.word, np.ones(len(above.word)), (shape[0], data.x.shape[1])),
             table.other_counts(n),
         )
-    return HeldOutDraws(here, found, counts, own, codes, sizes, data.words.size[here], length, every)
+    return HeldOutDraws(here, found, counts, own, codes, sizes, data.words.size[here], length, others)
 
 
 def _sizes(

@@ -78,7 +78,7 @@ def leave_one_out_text(family: TextSettings, statistic: WordSums, rows: WordRows
         if out is not None:
             out[rows.missing] = 0.0
             if family.weighting == "unit":
-                out[row_sums(prepared.x.indptr, words.used) == 0] = 0.0
+                out[row_sums(prepared.x.indptr, words.used.astype(np.float64)) == 0] = 0.0
         return out
     if family.event == "normalised_complement" and family.idf and len(np.unique(weights)) > 1:
         return None  # the weights of all words depend on the weight of the document
