@@ -85,7 +85,7 @@ def test_weights_are_no_density(documents):
 
 
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "normalised_complement"])
-def test_a_document_without_known_words_has_the_prior(documents, event):
+def test_a_document_without_known_words_has_the_prior(documents, event, tmp_path):
     docs, y = documents[0] * 3, np.random.default_rng(0).integers(0, 2, 3 * len(documents[0]))
     y[::3] = 1  # labels that words do not explain, so the model is too confident
     model = TextNaiveBayes(event, weighting="unit", smoothing=0.001, calibrate=True)
@@ -93,6 +93,8 @@ def test_a_document_without_known_words_has_the_prior(documents, event):
     assert model.calibration_.slope < 1
     expected = np.tile(model.class_prior_, (3, 1))
     np.testing.assert_allclose(model.predict_proba(["", "unknown", None]), expected, rtol=1e-12)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(suffice.load(tmp_path / "model").predict_proba([""]), model.predict_proba([""]))
     np.testing.assert_allclose(model.set_params(prior="uniform").predict_proba(["", None]), 0.5, rtol=1e-12)
     parts = model.explain([""]).parts
     np.testing.assert_allclose(np.sum(parts[0]), 0.0, atol=1e-12)

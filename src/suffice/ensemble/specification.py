@@ -242,7 +242,8 @@ class EnsembleSpecification(NaiveBayesSpecification):
             alone = np.zeros(len(names))
             for block, at in zip(fitted.blocks, parts_of_blocks(fitted.blocks), strict=True):
                 alone[at] = 0.0 if block.member else 1.0
-            identity = Calibration(model.classes, model.class_prior(), 1.0, np.zeros(len(model.classes)))
+            none = np.zeros(len(model.classes))
+            identity = Calibration(model.classes, model.class_prior(), 1.0, none, keeps_prior=True)
             return replace(identity, columns=names, weights=alone)
         posterior = bayes.log_posterior(found.parts.sum(axis=0))
         temperature = fit_temperature(posterior, found.codes, found.weights, model.classes, model.class_prior())

@@ -68,6 +68,8 @@ class Calibration:
         maps.
     weights : array of shape (J,)
         The weight of each of them: p₀ is ∝ p(y) Π_j p(x_j | y)^w_j.
+    keeps_prior : bool
+        Whether a row without evidence keeps the prior; not in files of earlier versions.
     """
 
     classes: ClassAxis
@@ -80,6 +82,7 @@ class Calibration:
     outliers: float = 0.0
     columns: tuple[object, ...] = ()
     weights: Float = field(default_factory=lambda: np.empty(0))
+    keeps_prior: bool = False
 
     def __repr__(self) -> str:
         if len(self.weights):
@@ -114,7 +117,8 @@ class Calibration:
         share = np.where(at >= 0, self.share[at], prior)
         log_share = bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))
         out = self._mapped(known, at, log_share)
-        out[~has_evidence(known, log_share)] = log_share
+        if self.keeps_prior:
+            out[~has_evidence(known, log_share)] = log_share
         return out + shift
 
     def _mapped(self, known: Float, at: Codes, log_share: Float) -> Float:
@@ -162,6 +166,7 @@ class Calibration:
             len(a) == len(b) > 0 and (np.diff(a) > 0).all() and (b >= 0).all() and (b <= 1).all() for a, b in pairs
         )
         valid = all(np.isfinite(each).all() for each in finite) and self.slope > 0 and 0 <= self.outliers < 1
+        valid = valid and isinstance(self.keeps_prior, bool)
         weighted = weights.shape == (len(self.columns),) and (weights >= 0).all() and not (len(weights) and self.knots)
         if not (shaped and monotone and valid and weighted):
             raise InputError("calibration is not a valid map of the posteriors of its classes.")
@@ -240,7 +245,7 @@ def fit_temperature(
     (0.5, True)
     """
     n_classes = log_posterior.shape[1]
-    identity = Calibration(classes, share, 1.0, np.zeros(n_classes))
+    identity = Calibration(classes, share, 1.0, np.zeros(n_classes), keeps_prior=True)
     w = np.ones(len(codes)) if weights is None else weights
     possible = np.isfinite(log_posterior[np.arange(len(codes)), codes])
     known = np.flatnonzero(possible & (w > 0))
@@ -361,7 +366,7 @@ def fit_isotonic(
     Probabilities stay between 1/(n + 2) and (n + 1)/(n + 2), for rows of total weight n.
     """
     if not len(codes):
-        return Calibration(classes, share, 1.0, np.zeros(len(classes)))
+        return Calibration(classes, share, 1.0, np.zeros(len(classes)), keeps_prior=True)
     from sklearn.isotonic import IsotonicRegression
 
     knots, values = [], []
@@ -371,4 +376,4 @@ def fit_isotonic(
         monotone.fit(_log_odds(log_posterior, k), codes == k, sample_weight=weights)
         knots.append(np.asarray(monotone.X_thresholds_, dtype=np.float64))
         values.append(np.asarray(monotone.y_thresholds_, dtype=np.float64))
-    return Calibration(classes, share, 1.0, np.zeros(len(classes)), tuple(knots), tuple(values))
+    return Calibration(classes, share, 1.0, np.zeros(len(classes)), tuple(knots), tuple(values), keeps_prior=True)
