@@ -73,6 +73,7 @@ SETTINGS = {
         Text("complement", smoothing=0.1, stop_words=("the",)),
         Text(slots=13, max_words=4, length=1.0),
         Text(weighting="unit", idf=True, max_words=6),
+        Text("normalised_complement", weighting="unit", idf=True, max_words=6),
     ],
 }
 

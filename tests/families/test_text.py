@@ -75,6 +75,24 @@ def test_scores_are_those_of_scikit_learn(settings, alpha, most, weighted):
     np.testing.assert_allclose(relative(found), relative(theirs.predict_joint_log_proba(x)), atol=1e-10)
 
 
+@pytest.mark.parametrize("settings", [{}, {"binary": True}, {"idf": True}])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_weights_of_the_complement_are_normalised_as_by_scikit_learn(settings, n_classes):
+    docs, codes = corpus(np.random.default_rng(3), n_classes=n_classes)
+    family = Text("normalised_complement", smoothing=0.3, max_words=20, **settings)
+    _, parameters = fitted(family, docs, codes)
+    x = chosen_columns(docs, 20)[0]
+    x = (x > 0).astype(float) if family.binary else x
+    x = TfidfTransformer(norm=None, smooth_idf=True).fit_transform(x) if family.idf else x
+    theirs = ComplementNB(alpha=0.3, norm=True).fit(x, codes)
+    plain = ComplementNB(alpha=0.3).fit(x, codes).feature_log_prob_
+    # Weights sum to the mean of their sums, not to one: scores keep the scale of log-likelihoods.
+    scale = plain.sum(axis=1).mean()
+    found = family.relative_log_likelihood(parameters, Texts(docs))
+    np.testing.assert_allclose(found, scale * theirs.predict_joint_log_proba(x), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(family.level_table(parameters)[1], np.exp(-plain).T, rtol=1e-12)
+
+
 @pytest.mark.parametrize("settings", [{"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 3)}])
 def test_words_are_those_of_the_analysis(settings):
     docs, codes = corpus(np.random.default_rng(4), 40)
@@ -250,6 +268,9 @@ def test_no_word_at_all():
         ({"event": "bernoulli", "binary": True}, "binary=True does not apply"),
         ({"event": "bernoulli", "length": 0.5}, "length=0.5 does not apply"),
         ({"event": "complement", "estimation": "bayes"}, "is not a distribution"),
+        ({"event": "normalised_complement", "estimation": "bayes"}, "is not a distribution"),
+        ({"event": "normalised_complement", "estimation": "mle"}, "needs smoothing: .* infinite weight"),
+        ({"event": "normalised_complement", "smoothing": 0.0}, "needs smoothing: .* infinite weight"),
         ({"smoothing": -1.0}, "smoothing is"),
         ({"ngram_range": (2, 1)}, "lower boundary"),
     ],
@@ -263,6 +284,7 @@ def test_settings_that_are_none(settings, sentence):
     ("settings", "named"),
     [
         ({"event": "complement"}, "event='complement'"),
+        ({"event": "normalised_complement"}, "event='normalised_complement'"),
         ({"idf": True}, "idf=True"),
         ({"length": 0.5}, "length=0.5"),
     ],

@@ -19,7 +19,7 @@ SETTINGS = [
     Text("bernoulli", max_words=12),
     Text("complement", idf=True, max_words=8),
     Text(weighting="unit", idf=True, max_words=12),
-    Text("complement", weighting="unit", slots=16),
+    Text("normalised_complement", weighting="unit", slots=16),
 ]
 
 

@@ -132,8 +132,8 @@ def test_the_ensemble_weights_rows_and_words():
     weights = np.random.default_rng(3).random(len(Y)) + 0.5
     frame = X[["size", "message"]].assign(other=X["message"])
     model = GenerativeEnsemble().fit(frame, Y, sample_weight=weights)
-    names = list(model.weights_["column"])
-    assert names[-4:] == [f"({kind} words of {name})" for name in frame.columns[1:] for kind in ("weighted", "present")]
+    names, kinds = list(model.weights_["column"]), ("weighted", "complement", "present")
+    assert names[-6:] == [f"({kind} words of {name})" for name in ("message", "other") for kind in kinds]
     assert model.score(frame, Y) > 0.9
     twice = GenerativeEnsemble().fit(pd.concat([frame, frame]), np.tile(Y, 2))
     assert twice.score(frame, Y) > 0.9

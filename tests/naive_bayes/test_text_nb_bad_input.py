@@ -119,7 +119,10 @@ def test_strange_documents():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"event": "poisson"}, "event must be 'multinomial', 'bernoulli' or 'complement', got 'poisson'"),
+        (
+            {"event": "poisson"},
+            "event must be 'multinomial', 'bernoulli', 'complement' or 'normalised_complement', got",
+        ),
         ({"max_words": 0}, "max_words is a number of words, at least 1"),
         ({"max_words": 2.5}, "max_words is a number of words"),
         ({"smoothing": -1.0}, "smoothing"),

@@ -27,6 +27,14 @@ def left_out_loss(X, y, **settings):
     return -found[np.arange(len(y)), y].mean()
 
 
+def test_normalised_weights_are_tried_with_a_calibration():
+    X, y = documents()
+    for calibrate in (False, True):
+        path = TextNaiveBayes("auto", smoothing=0.3, calibrate=calibrate).fit(X, y).tuning_
+        assert ("normalised_complement" in {row[0] for row in path.tried.tolist()}) == calibrate
+        assert np.isfinite(path.log_loss).all()
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_best_of_all_combinations(n_classes):
     X, y = documents(n_classes=n_classes)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 from sklearn.preprocessing import normalize
 
@@ -28,7 +28,15 @@ def test_the_model_of_normalised_rows(documents, event, model):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"idf": True}, {"event": "complement"}, {"slots": 9}, {"estimation": "bayes"}]
+    "settings",
+    [
+        {},
+        {"idf": True},
+        {"event": "complement"},
+        {"event": "normalised_complement", "idf": True},
+        {"slots": 9},
+        {"estimation": "bayes"},
+    ],
 )
 def test_parts_of_words_sum_to_the_log_odds(documents, settings):
     docs, y = documents
@@ -38,11 +46,28 @@ def test_parts_of_words_sum_to_the_log_odds(documents, settings):
     np.testing.assert_allclose(explained, odds, atol=1e-10)
 
 
-def test_streams_and_merges_are_exact(documents, tmp_path):
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_transformed_weight_normalised_complement(documents, n_classes):
+    """Rennie, Shih, Teevan and Karger (2003), with lengths before inverse document frequencies."""
+    docs, y = documents[0], documents[1] % n_classes
+    unit = normalize(CountVectorizer().fit_transform(docs).astype(float).log1p())
+    unit.data = np.round(unit.data * 2**30) / 2**30  # as weights are stored
+    x = unit.multiply(TfidfTransformer(smooth_idf=True).fit(unit > 0).idf_).tocsr()
+    theirs = ComplementNB(alpha=0.3, norm=True).fit(x, y)
+    mine = TextNaiveBayes("normalised_complement", weighting="unit", idf=True, smoothing=0.3, prior="uniform")
+    scale = ComplementNB(alpha=0.3).fit(x, y).feature_log_prob_.sum(axis=1).mean()
+    scores = scale * theirs.predict_joint_log_proba(x)
+    expected = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    np.testing.assert_allclose(mine.fit(docs, y).predict_log_proba(docs), expected, atol=1e-10)
+    np.testing.assert_array_equal(mine.predict(docs), theirs.predict(x))
+
+
+@pytest.mark.parametrize("event", ["multinomial", "normalised_complement"])
+def test_streams_and_merges_are_exact(documents, tmp_path, event):
     docs, y = documents
-    model = TextNaiveBayes(weighting="unit", idf=True)
+    model = TextNaiveBayes(event, weighting="unit", idf=True)
     whole = model.fit(docs, y).predict_proba(docs)
-    parts = [TextNaiveBayes(weighting="unit", idf=True).fit(docs[i::3], y[i::3]) for i in range(3)]
+    parts = [TextNaiveBayes(event, weighting="unit", idf=True).fit(docs[i::3], y[i::3]) for i in range(3)]
     merged = suffice.merge(parts)
     np.testing.assert_array_equal(merged.predict_proba(docs), whole)
     merged.partial_fit(["word of another kind"], [0]).remove(["word of another kind"], [0]).save(tmp_path / "model")
@@ -57,3 +82,31 @@ def test_weights_are_no_density(documents):
         model.score_samples(["word"])
     with pytest.raises(InputError, match=r"weighting must be 'count' or 'unit'.*Did you mean 'unit'"):
         TextNaiveBayes(weighting="units").fit(*documents)
+
+
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli", "normalised_complement"])
+def test_a_document_without_known_words_has_the_prior(documents, event, tmp_path):
+    docs, y = documents[0] * 3, np.random.default_rng(0).integers(0, 2, 3 * len(documents[0]))
+    y[::3] = 1  # labels that words do not explain, so the model is too confident
+    model = TextNaiveBayes(event, weighting="unit", smoothing=0.001, calibrate=True)
+    model.fit([*docs, "", "", None], [*y, 0, 1, 1])
+    assert model.calibration_.slope < 1
+    expected = np.tile(model.class_prior_, (3, 1))
+    np.testing.assert_allclose(model.predict_proba(["", "unknown", None]), expected, rtol=1e-12)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(suffice.load(tmp_path / "model").predict_proba([""]), model.predict_proba([""]))
+    np.testing.assert_allclose(model.set_params(prior="uniform").predict_proba(["", None]), 0.5, rtol=1e-12)
+    parts = model.explain([""]).parts
+    np.testing.assert_allclose(np.sum(parts[0]), 0.0, atol=1e-12)
+
+
+def test_missing_documents_do_not_move_the_calibration(documents):
+    docs, y = documents[0], documents[1] % 2
+    model = TextNaiveBayes("bernoulli", weighting="unit", calibrate=True, prior="uniform")
+    # As many missing documents in both classes: the class shares, and so the scores, stay as they are.
+    n = np.bincount(y)
+    missing = np.repeat([0, 1], 2 * n)
+    alone = model.fit(docs, y).predict_proba(docs)
+    together = model.fit([*docs, *([None] * len(missing))], [*y, *missing]).predict_proba(docs)
+    np.testing.assert_allclose(together, alone, atol=0.02)
+    np.testing.assert_allclose(model.predict_proba([None]), 0.5, rtol=1e-12)

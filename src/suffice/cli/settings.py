@@ -210,7 +210,7 @@ AVERAGED_DEPENDENCE = (
 TEXT = (
     click.option(
         "--event",
-        type=Choice(["multinomial", "bernoulli", "complement", "auto"], case_sensitive=False),
+        type=Choice(["multinomial", "bernoulli", "complement", "normalised_complement", "auto"], case_sensitive=False),
         help="Event model of the words; default: auto.",
     ),
     click.option(

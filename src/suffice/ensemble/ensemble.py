@@ -26,10 +26,11 @@ class GenerativeEnsemble(NaiveBayes):
 
     The first sum is naive Bayes, with families that the data choose and a weight for each column. The members m of the
     second are averaged dependence of all columns, and multivariate Gaussians of the columns of numbers, with an own and
-    with a shared covariance. A column of texts has two members: its words, pairs of words and fragments of words, in
-    documents of unit length; and its words, present or absent. The weights are fitted to held-out rows, so the
-    probabilities are calibrated. All members are functions of statistics that add: the model learns in one pass, can be
-    updated and merged, and rows can be removed. It needs no settings.
+    with a shared covariance. A column of texts has three members: its words, pairs of words and fragments of words, in
+    documents of unit length, by their shares in each class and in all other classes; and its words, present or absent.
+    The weights are fitted to held-out rows, so the probabilities are calibrated. All members are functions of
+    statistics that add: the model learns in one pass, can be updated and merged, and rows can be removed. It needs no
+    settings.
 
     Parameters
     ----------

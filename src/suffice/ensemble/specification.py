@@ -54,7 +54,11 @@ WEIGHTED_WORDS = Text(
     characters=(4, 4),
     weighting="unit",
 )
-PRESENT_WORDS = Text("bernoulli", smoothing=0.1, max_words=None, min_length=1, punctuation=True)
+TEXT_MEMBERS = {
+    "weighted words": WEIGHTED_WORDS,
+    "complement words": replace(WEIGHTED_WORDS, event="normalised_complement"),
+    "present words": Text("bernoulli", smoothing=0.1, max_words=None, min_length=1, punctuation=True),
+}
 N_FOLDS = 3  # of held-out rows that are scored
 RIDGE = 3.0  # penalty of Σ w²: few rows do not justify the evidence of several members
 
@@ -166,7 +170,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
                 blocks.append(Block(family, numbers, names, chosen=True, member=f"{covariance} covariance"))
         for block in own:
             if block.family.reads == "documents":
-                for words, what in ((WEIGHTED_WORDS, "weighted words"), (PRESENT_WORDS, "present words")):
+                for what, words in TEXT_MEMBERS.items():
                     blocks.append(Block(words, block.columns, block.names, member=f"{what} of {block.names[0]}"))
         return tuple(blocks)
 
@@ -247,7 +251,8 @@ class EnsembleSpecification(NaiveBayesSpecification):
             alone = np.zeros(len(names))
             for block, at in zip(fitted.blocks, parts_of_blocks(fitted.blocks), strict=True):
                 alone[at] = 0.0 if block.member else 1.0
-            identity = Calibration(model.classes, model.class_prior(), 1.0, np.zeros(len(model.classes)))
+            none = np.zeros(len(model.classes))
+            identity = Calibration(model.classes, model.class_prior(), 1.0, none, keeps_prior=True)
             return replace(identity, columns=names, weights=alone)
         posterior = bayes.log_posterior(found.parts.sum(axis=0))
         temperature = fit_temperature(posterior, found.codes, found.weights, model.classes, model.class_prior())

@@ -3,6 +3,9 @@
 With t the sums of each column over the rows of a class, and T the sums over all rows,
 
     weight_kj = −log( (T_j − t_kj + α_j) / Σ_j (T_j − t_kj + α_j) ),    score_k = Σ_j x_j weight_kj
+
+The weights of a small class, whose complement has many words, sum to more than those of a large one. Normalised weights
+are divided by their sum, weight_kj / Σ_j weight_kj (Rennie, Shih, Teevan and Karger 2003).
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ __all__ = [
     "ComplementWeights",
     "complement_scores",
     "complement_weights",
+    "equal_sums",
     "leave_one_out_complement",
+    "normalised_weights",
     "outside_weights",
 ]
 
@@ -67,6 +72,29 @@ def outside_weights(total: Float, alpha: Float | float, *, norm: bool = False) -
             return -logged
         total = logged.sum(axis=1, keepdims=True)
         return np.where(total != 0, logged / total, 0.0)
+
+
+def normalised_weights(total: Float, alpha: float) -> Float:
+    """`outside_weights` with equal sums in all classes: the mean of their sums (K, d).
+
+    The scores are proportional to those of weights that sum to one, and keep the scale of log-likelihoods.
+
+    >>> normalised_weights(np.array([[3.0, 1.0], [0.0, 2.0]]), 1.0).sum(axis=1).round(3)
+    array([1.589, 1.589])
+    """
+    weights = outside_weights(np.ascontiguousarray(total), alpha)  # sums depend on the order in memory
+    return weights * equal_sums(weights.sum(axis=1))[:, None]
+
+
+def equal_sums(sums: Float) -> Float:
+    """Factors by which sums of classes (..., K) become their mean; 0 for a sum of zero.
+
+    >>> equal_sums(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    array([[2.        , 0.66666667],
+           [0.        , 0.        ]])
+    """
+    mean = sums.sum(axis=-1, keepdims=True) / max(sums.shape[-1], 1)
+    return np.asarray(np.divide(mean, sums, out=np.zeros_like(sums), where=sums > 0))
 
 
 def complement_scores(parameters: ComplementWeights, x: Matrix) -> Float:

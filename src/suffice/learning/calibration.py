@@ -9,7 +9,8 @@ of posteriors, and weights of columns (see `suffice.learning.column_weights`):
 - a monotone function of the log-odds of each class (isotonic), which is more flexible and needs many rows.
 
 An outlier is a row whose score says nothing about its label. Without ε, one row with an enormous score for the wrong
-class would determine the temperature of all rows.
+class would determine the temperature of all rows. A row without evidence, whose posterior is the prior before the map,
+is an outlier: it keeps the prior. All of its cells are missing, or its document has no known word.
 
 A map is fitted under the class prior of the data, π. Under another prior p(y) the calibrated posterior is multiplied by
 p(y)/π(y), which is Bayes' rule.
@@ -25,11 +26,11 @@ import numpy as np
 from suffice import bayes, kernels
 from suffice.exceptions import Argument, InputError
 from suffice.numerics.single_threaded_blas import single_threaded_blas
-from suffice.numerics.types import Codes, Float
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis
 from suffice.tables.listing import Listing
 
-__all__ = ["OFFSETS", "Calibration", "fit_isotonic", "fit_temperature"]
+__all__ = ["OFFSETS", "Calibration", "fit_isotonic", "fit_temperature", "has_evidence"]
 
 MAX_LOG_ODDS = 700.0  # larger log-odds are a probability of 1 in float64
 MAX_SURPRISE = 1e8  # log-posteriors are cut off at minus this number
@@ -40,6 +41,7 @@ SHARPER, SOFTER, OFFSETS = 100.0, 0.1, 10.0
 EVIDENCE = 2.0  # nats that a parameter must gain
 OUTLIERS = (1e-4, 1e-3, 1e-2, 0.05, 0.2)  # shares to start a search from
 LEAST_LOG_OUTLIERS = np.log(1e-12)
+ROUNDING = 1e-12  # of log-odds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +68,8 @@ class Calibration:
         maps.
     weights : array of shape (J,)
         The weight of each of them: p₀ is ∝ p(y) Π_j p(x_j | y)^w_j.
+    keeps_prior : bool
+        Whether a row without evidence keeps the prior; not in files of earlier versions.
     """
 
     classes: ClassAxis
@@ -78,6 +82,7 @@ class Calibration:
     outliers: float = 0.0
     columns: tuple[object, ...] = ()
     weights: Float = field(default_factory=lambda: np.empty(0))
+    keeps_prior: bool = False
 
     def __repr__(self) -> str:
         if len(self.weights):
@@ -109,23 +114,32 @@ class Calibration:
         """
         at, shift = self._shift(classes, prior)
         known = bayes.log_posterior(joint - shift)
+        share = np.where(at >= 0, self.share[at], prior)
+        log_share = bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))
+        out = self._mapped(known, at, log_share)
+        if self.keeps_prior:
+            out[~has_evidence(known, log_share)] = log_share
+        return out + shift
+
+    def _mapped(self, known: Float, at: Codes, log_share: Float) -> Float:
+        """The map of log-posteriors (n, K)."""
         if not self.knots:
             with np.errstate(invalid="ignore"):
                 mapped = np.where(np.isneginf(known), -np.inf, self.slope * known)
             mapped += np.where(at >= 0, self.offset[at], 0.0)
-            return (self._with_outliers(mapped, at, prior) if self.outliers else mapped) + shift
+            return self._with_outliers(mapped, log_share) if self.outliers else mapped
         probability = np.exp(known)
         for k, position in enumerate(at):
             if position >= 0:
                 probability[:, k] = np.interp(_log_odds(known, k), self.knots[position], self.values[position])
         probability[np.isneginf(known)] = 0.0
-        return bayes.log_prior(probability) + shift
+        return bayes.log_prior(probability)
 
-    def _with_outliers(self, mapped: Float, at: Codes, prior: Float) -> Float:
+    def _with_outliers(self, mapped: Float, log_share: Float) -> Float:
         """log (1 − ε) q(y) + ε π(y), where π is the prior of the map (n, K); −∞ for a class of prior 0."""
-        share = np.where(at >= 0, self.share[at], prior)
-        noise = np.log(self.outliers) + bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))
-        return np.asarray(np.logaddexp(np.log1p(-self.outliers) + bayes.log_posterior(mapped), noise))
+        return np.asarray(
+            np.logaddexp(np.log1p(-self.outliers) + bayes.log_posterior(mapped), np.log(self.outliers) + log_share)
+        )
 
     def linear(self, classes: ClassAxis, prior: Float) -> tuple[float, Float]:
         """Return ``scale`` and ``offset`` (K,) of a temperature map: ``scale · log p(x, y) + offset``.
@@ -152,9 +166,24 @@ class Calibration:
             len(a) == len(b) > 0 and (np.diff(a) > 0).all() and (b >= 0).all() and (b <= 1).all() for a, b in pairs
         )
         valid = all(np.isfinite(each).all() for each in finite) and self.slope > 0 and 0 <= self.outliers < 1
+        valid = valid and isinstance(self.keeps_prior, bool)
         weighted = weights.shape == (len(self.columns),) and (weights >= 0).all() and not (len(weights) and self.knots)
         if not (shaped and monotone and valid and weighted):
             raise InputError("calibration is not a valid map of the posteriors of its classes.")
+
+
+def has_evidence(joint: Float, log_prior: Float) -> Mask:
+    """Whether log p(x, y) of each row (n, K) differs from log p(y), of all rows or of each, by more than a constant.
+
+    >>> prior = np.log([0.2, 0.8])
+    >>> has_evidence(np.array([prior - 5, np.log([0.3, 0.7])]), prior)
+    array([False,  True])
+    """
+    likeliest = np.broadcast_to(np.argmax(log_prior, axis=-1), len(joint))
+    with np.errstate(invalid="ignore"):
+        evidence = joint - log_prior
+        relative = np.abs(evidence - np.take_along_axis(evidence, likeliest[:, None], axis=1))
+    return np.asarray((relative > ROUNDING).any(axis=1))
 
 
 def _log_odds(log_posterior: Float, k: int) -> Float:
@@ -216,7 +245,7 @@ def fit_temperature(
     (0.5, True)
     """
     n_classes = log_posterior.shape[1]
-    identity = Calibration(classes, share, 1.0, np.zeros(n_classes))
+    identity = Calibration(classes, share, 1.0, np.zeros(n_classes), keeps_prior=True)
     w = np.ones(len(codes)) if weights is None else weights
     possible = np.isfinite(log_posterior[np.arange(len(codes)), codes])
     known = np.flatnonzero(possible & (w > 0))
@@ -337,7 +366,7 @@ def fit_isotonic(
     Probabilities stay between 1/(n + 2) and (n + 1)/(n + 2), for rows of total weight n.
     """
     if not len(codes):
-        return Calibration(classes, share, 1.0, np.zeros(len(classes)))
+        return Calibration(classes, share, 1.0, np.zeros(len(classes)), keeps_prior=True)
     from sklearn.isotonic import IsotonicRegression
 
     knots, values = [], []
@@ -347,4 +376,4 @@ def fit_isotonic(
         monotone.fit(_log_odds(log_posterior, k), codes == k, sample_weight=weights)
         knots.append(np.asarray(monotone.X_thresholds_, dtype=np.float64))
         values.append(np.asarray(monotone.y_thresholds_, dtype=np.float64))
-    return Calibration(classes, share, 1.0, np.zeros(len(classes)), tuple(knots), tuple(values))
+    return Calibration(classes, share, 1.0, np.zeros(len(classes)), tuple(knots), tuple(values), keeps_prior=True)

@@ -8,7 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from suffice import bayes
 from suffice.exceptions import SingularCovarianceError
+from suffice.learning.calibration import has_evidence
 from suffice.learning.fitted import Fitted
 from suffice.learning.held_out import (
     closed_form,
@@ -21,8 +23,9 @@ from suffice.learning.held_out import (
 )
 from suffice.learning.splits import fold_training_models
 from suffice.model import Model
+from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.model.parts import part_names, parts_of_blocks
-from suffice.numerics.types import Float, Index
+from suffice.numerics.types import Float, Index, Mask
 from suffice.statistics import Membership
 from suffice.tables import Table
 
@@ -87,6 +90,18 @@ class HoldOut:
             with suppress(*skipped):
                 out[np.ix_(test, columns)] = joint(fitted.with_model(rest), self.table.take(test))
         return out
+
+    def have_evidence(self, joint: Float) -> Mask:
+        """Whether the held-out scores of each row, by `joint`, differ from its held-out prior (n,)."""
+        if self._training:
+            prior = np.full(joint.shape, -np.inf)
+            for fold, rest in enumerate(self._training):
+                columns = self.members.classes.positions(rest.classes.labels)
+                prior[np.ix_(np.flatnonzero(self._folds == fold), columns)] = bayes.log_prior(rest.class_prior())
+        else:
+            weight, share = self.model.weights.weight, self.model.class_prior()
+            prior = leave_one_out_log_prior(weight, share, self.members, fixed=False)
+        return has_evidence(joint, prior)
 
     def parts(self, fitted: Fitted, rows: Index, *, choose_again: bool = False) -> Float:
         """log p(y), and each part of log p(x | y), of some rows under models without them (1 + J, len(rows), K).

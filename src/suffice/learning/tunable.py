@@ -119,7 +119,7 @@ class TunableSpecification(Specification):
         joint = hold_out.joint(with_data_prior(fitted), skip_singular=True)
         model, codes = fitted.model, members.codes
         assert codes is not None
-        usable = np.isfinite(joint).any(axis=1) & (codes >= 0)
+        usable = np.isfinite(joint).any(axis=1) & (codes >= 0) & hold_out.have_evidence(joint)
         rows = np.setdiff1d(np.flatnonzero(usable), hold_out.only_rows())
         weights = None if members.weights is None else members.weights[rows]
         posterior = bayes.log_posterior(joint[rows])

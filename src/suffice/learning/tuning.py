@@ -157,8 +157,12 @@ def held_out_log_loss(hold_out: HoldOut, candidate: Fitted, offset_precision: fl
     posterior = bayes.log_posterior(joint[rows])
     if offset_precision is not None:
         classes, share = hold_out.model.classes, hold_out.model.class_prior()
-        calibration = fit_temperature(posterior, codes[rows], weights, classes, share, offsets=offset_precision)
-        posterior = bayes.log_posterior(calibration.applied(posterior, classes, share))
+        known = np.flatnonzero(hold_out.have_evidence(joint)[rows])  # others keep the prior
+        some = None if weights is None else weights[known]
+        calibration = fit_temperature(
+            posterior[known], codes[rows[known]], some, classes, share, offsets=offset_precision
+        )
+        posterior[known] = bayes.log_posterior(calibration.applied(posterior[known], classes, share))
     losses = -posterior[np.arange(len(rows)), codes[rows]]
     if weights is not None:
         losses, weights = losses[weights > 0], weights[weights > 0]

@@ -39,9 +39,11 @@ class TextNaiveBayes(TunableClassifier):
 
     Parameters
     ----------
-    event : {"multinomial", "bernoulli", "complement"} or "auto", default="multinomial"
+    event : {"multinomial", "bernoulli", "complement", "normalised_complement"} or "auto", default="multinomial"
         Words are drawn one after another; or each word of the vocabulary is present or absent; or a class is scored by
-        how rarely the other classes use the words of a document.
+        how rarely the other classes use the words of a document. Normalised, the weights of words have the same sum in
+        all classes; together with ``weighting="unit"`` and ``idf=True`` this is the transformed weight-normalised
+        complement of Rennie et al. (2003). The scores of a complement are not log-likelihoods: calibrate them.
     max_words : int, None or "auto", default=10_000
         Size of the vocabulary: so many of the most frequent words, None for all.
     smoothing : float or "auto", default=1.0
@@ -87,7 +89,8 @@ class TextNaiveBayes(TunableClassifier):
         never seen, and disguised ones.
     weighting : {"count", "unit"}, default="count"
         What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
-        the document, so all documents weigh the same and repeated words count less. Better for many classes.
+        the document, so all documents weigh the same and repeated words count less. Better for many classes. A document
+        without known words has no length: with ``"unit"``, absent words of ``event="bernoulli"`` do not count for it.
     slots : int, default=0
         Number of slots that words are hashed to, so that the memory of an endless stream does not grow; 0 keeps the
         words.
@@ -126,8 +129,9 @@ class TextNaiveBayes(TunableClassifier):
     ``calibrate``, the log-loss is that of calibrated probabilities; without it, the log-loss mostly measures
     overconfidence, so choose parameters together with ``calibrate``.
 
-    The posterior of a document without known words is the prior (for Bernoulli words, the posterior given that all
-    words are absent), and so is that of a missing document; `known_words` shows which they are.
+    The posterior of a document without known words is the prior, and so is that of a missing document, also with a
+    calibration; `known_words` shows which they are. For Bernoulli words of ``weighting="count"``, the posterior of a
+    document without known words is that of all words being absent.
 
     Examples
     --------
@@ -262,9 +266,9 @@ class TextNaiveBayes(TunableClassifier):
         """The log-odds as a linear function of a document's words, ``(theta, theta0)``; ``columns`` are the words.
 
         x is how often each word occurs, or its weight in the document with ``weighting="unit"``; with
-        ``event="bernoulli"`` or ``binary``, whether it does. With ``length``
-        above 0, or words in bursts (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a
-        calibration, the log-odds are those of calibrated probabilities. See `GenerativeClassifier.linear_form`.
+        ``event="bernoulli"`` or ``binary``, whether it occurs. With ``length`` above 0, or words in bursts
+        (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a calibration, the log-odds are those
+        of calibrated probabilities. See `GenerativeClassifier.linear_form`.
 
         >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
         >>> form = model.linear_form()
@@ -385,7 +389,7 @@ class TextNaiveBayes(TunableClassifier):
     def known_words(self, X: Any) -> Codes:
         """How many words of each document are in the vocabulary, with repetitions (n,).
 
-        The posterior of a document without any is the prior.
+        The posterior of a document without any is the prior, except for absent Bernoulli words.
 
         >>> from suffice import TextNaiveBayes
         >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])

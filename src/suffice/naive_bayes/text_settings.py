@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from suffice.families.text.parameters import COMPLEMENTS
+
 __all__ = ["applicable_settings", "auto_paths", "first_choice", "tuned_settings"]
 
 TUNED: dict[str, Any] = {
@@ -30,7 +32,7 @@ PATHS: dict[str, tuple[Any, ...]] = {
     "idf": (False, True),
     "estimation": ("map", "bayes"),
     "max_words": (10_000, None, 1_000),
-    "event": ("multinomial", "bernoulli", "complement"),
+    "event": ("multinomial", "bernoulli", "complement", "normalised_complement"),
     "smoothing": (1.0, 0.3, 0.1, 0.03, 3.0),
 }
 
@@ -56,20 +58,24 @@ def first_choice(name: str, path: Sequence[Any] | None = None) -> Any:
     return (PATHS[name] if path is None else path)[0]
 
 
-def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int | None = None) -> dict[str, Any]:
+def auto_paths(
+    names: Sequence[str], n_classes: int | None = None, n_words: int | None = None, *, calibrates: bool = True
+) -> dict[str, Any]:
     """The values to try for some parameters; fewer if the number of classes and of words is known.
 
-    With two classes, the complement of one class is the other. All words are requested by None. Absent words of very
-    many words and classes are not tried: each value takes several passes over all of them, and they hardly ever help.
+    With two classes, the complement of one class is the other, unless its weights are normalised. Normalised weights
+    have an arbitrary scale, so they are tried only with a calibration. Absent words of very many words and classes are
+    not tried: each value takes several passes over all of them, and they hardly ever help. All words are requested by
+    None.
 
     >>> auto_paths(["max_words", "event"], 2, 5_000)
-    {'max_words': (None, 1000), 'event': ('multinomial', 'bernoulli')}
+    {'max_words': (None, 1000), 'event': ('multinomial', 'bernoulli', 'normalised_complement')}
     """
     paths = {name: path for name, path in PATHS.items() if name in names}
-    if "event" in paths and n_classes == 2:
-        paths["event"] = paths["event"][:2]
-    if "event" in paths and (n_classes or 0) * (n_words or 0) > MANY_CELLS:
-        paths["event"] = tuple(event for event in paths["event"] if event != "bernoulli")
+    if "event" in paths:
+        few = (n_classes or 0) * (n_words or 0) <= MANY_CELLS
+        tried = {"bernoulli": few, "complement": n_classes != 2, "normalised_complement": calibrates}
+        paths["event"] = tuple(event for event in paths["event"] if tried.get(event, True))
     if "max_words" in paths and n_words is not None:
         paths["max_words"] = tuple(most for most in paths["max_words"] if most is None or most < n_words)
     return paths
@@ -87,6 +93,6 @@ def applicable_settings(settings: dict[str, Any]) -> dict[str, Any]:
     defaults: dict[str, Any] = {}
     if event == "bernoulli":
         defaults = {"binary": False, "idf": False, "length": 0.0}
-    if event in ("bernoulli", "complement") and settings.get("estimation") == "bayes":
+    if event in ("bernoulli", *COMPLEMENTS) and settings.get("estimation") == "bayes":
         defaults["estimation"] = "map"
     return settings | {name: value for name, value in defaults.items() if name in settings}

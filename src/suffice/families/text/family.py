@@ -4,7 +4,8 @@ With x_j the number of times that a document has word j,
 
     multinomial   p(x | k) = (Σ_j x_j)! / Π_j x_j! · Π_j θ_kj^{x_j},    θ_kj = (t_kj + α) / (Σ_j t_kj + α M)
     bernoulli     p(x | k) = Π_j φ_kj^{[x_j > 0]} (1 − φ_kj)^{[x_j = 0]},    φ_kj = (d_kj + α) / (n_k + 2α)
-    complement    score_k = −Σ_j x_j log( (T_j − t_kj + α) / Σ_j (T_j − t_kj + α) ),    T_j = Σ_k t_kj
+    complement    score_k = Σ_j x_j v_kj,    v_kj = −log( (T_j − t_kj + α) / Σ_j (T_j − t_kj + α) ),    T_j = Σ_k t_kj
+    normalised complement    score_k = Σ_j x_j v_kj V / Σ_j v_kj,    V = the mean of Σ_j v_kj over the classes
 
 over the M most frequent words, where t_kj is the count of word j in class k, d_kj the number of its documents that have
 the word, and n_k the number of its documents. Words may be weighted by their inverse document frequency, and documents
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from suffice.families.multinomial_draws import drawn_shares, predictive
 from suffice.families.poisson import poisson_draws
 from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
-from suffice.families.text.parameters import TextParameters, document_weights, words_used
+from suffice.families.text.parameters import COMPLEMENTS, TextParameters, document_weights, words_used
 from suffice.numerics.types import Array, Codes, Float, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
@@ -42,7 +43,7 @@ from suffice.text.texts import Texts
 
 __all__ = ["Event", "Text"]
 
-Event = Literal["multinomial", "bernoulli", "complement"]
+Event = Literal["multinomial", "bernoulli", "complement", "normalised_complement"]
 
 
 @register
@@ -52,9 +53,10 @@ class Text(Family):
 
     Parameters
     ----------
-    event : {"multinomial", "bernoulli", "complement"}
+    event : {"multinomial", "bernoulli", "complement", "normalised_complement"}
         Words are drawn one after another; or each word is present or absent; or a class is scored by how rarely the
-        other classes use the words of a document, which is no distribution.
+        other classes use the words of a document, which is not a distribution. Normalised, the weights of words have
+        the same sum in all classes (Rennie et al. 2003).
     estimation : {"map", "mle", "bayes"}
         With ``bayes`` the words of a document have a Dirichlet-multinomial distribution: a second occurrence of a word
         is more likely than the first. For Bernoulli words it equals ``map``; the complement has none.
@@ -75,14 +77,15 @@ class Text(Family):
     weighting : {"count", "unit"}
         What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
         the document, over all of its words. The sums of documents add in both cases. Bernoulli words and ``binary``
-        ignore it.
+        have no weights, but a document without any used word has no length: with ``"unit"``, it has no effect in any
+        event model.
     slots : int
         Number of slots that words are hashed to, which bounds the memory; 0 keeps the words.
 
     Notes
     -----
-    A missing document has no effect, and neither has one without any used word (with Bernoulli words, the absence of
-    words has an effect). Words that are not used, or were never seen, are ignored.
+    A missing document has no effect, and neither has one without any used word (with Bernoulli words of ``count``, the
+    absence of words has an effect). Words that are not used, or were never seen, are ignored.
 
     With ``idf``, ``length``, ``weighting="unit"`` or the complement the scores are not log-densities: they separate
     classes, but there is no log-likelihood and no sampling.
@@ -134,7 +137,7 @@ class Text(Family):
     @property
     def is_density(self) -> bool:
         """Whether scores are log-densities."""
-        return self.event != "complement" and not self.idf and self.length == 0 and not self._is_weighted
+        return self.event not in COMPLEMENTS and not self.idf and self.length == 0 and not self._is_weighted
 
     @property
     def _is_weighted(self) -> bool:
@@ -236,6 +239,8 @@ class Text(Family):
             scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
             scores[documents.missing] = 0.0
+            if self.weighting == "unit":
+                scores[length == 0] = 0.0
         return scores
 
     def log_likelihood(self, parameters: TextParameters, x: Texts) -> Float:
@@ -259,8 +264,8 @@ class Text(Family):
         remedy: tuple[str | Argument, ...] = (Argument("idf", False), " and ", Argument("length", 0))
         if self._is_weighted:
             setting, remedy = Argument("weighting", "unit"), (Argument("weighting", "count"),)
-        if self.event == "complement":
-            setting = Argument("event", "complement")
+        if self.event in COMPLEMENTS:
+            setting = Argument("event", self.event)
             remedy = Argument("event", "multinomial"), " or ", Argument("event", "bernoulli")
         raise InputError(
             "Text with ",
@@ -383,18 +388,17 @@ class Text(Family):
 
         For the complement, those in all other classes.
         """
-        sign = -1.0 if self.event == "complement" else 1.0
-        return parameters.words, np.exp(sign * parameters.slope).T
+        return parameters.words, parameters.chances.T
 
 
 def _check_settings(family: Text) -> None:
     """Raise `InputError` unless all settings are valid."""
-    events = ("multinomial", "bernoulli", "complement")
+    events = get_args(Event)
     if family.event not in events:
-        hint = did_you_mean(family.event, events)
+        names = ", ".join(map(repr, events[:-1]))
         raise InputError(
             Argument("event"),
-            f" must be 'multinomial', 'bernoulli' or 'complement', got {family.event!r}.{hint}",
+            f" must be {names} or {events[-1]!r}, got {family.event!r}.{did_you_mean(family.event, events)}",
             argument="event",
         )
     most, slots, length = family.max_words, family.slots, family.length
@@ -426,13 +430,23 @@ def _check_settings(family: Text) -> None:
             " or 'complement', or drop the setting.",
             argument="event",
         )
-    if family.event == "complement" and family.estimation == "bayes":
+    if family.event in COMPLEMENTS and family.estimation == "bayes":
         raise InputError(
-            Argument("event", "complement"),
+            Argument("event", family.event),
             " is not a distribution, so it has no ",
             Argument("estimation", "bayes"),
             ". Use 'map' or 'mle'.",
             argument="estimation",
+        )
+    if family.event == "normalised_complement" and (family.estimation == "mle" or family.smoothing == 0):
+        raise InputError(
+            Argument("event", family.event),
+            " needs smoothing: without it, a word that only one class has would have an infinite weight. Use ",
+            Argument("estimation", "map"),
+            " and ",
+            Argument("smoothing"),
+            " above 0.",
+            argument="smoothing" if family.estimation == "map" else "estimation",
         )
 
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice import kernels
+from suffice.families.complement import equal_sums
 from suffice.families.text.held_out_words import HeldOutWords
-from suffice.families.text.parameters import TextSettings, document_weights
+from suffice.families.text.parameters import COMPLEMENTS, TextSettings, document_weights
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Matrix
 from suffice.statistics.subtraction import subtract_part
 
-__all__ = ["BLOCK_CELLS", "Documents", "HeldOutDraws"]
+__all__ = ["BLOCK_CELLS", "Documents", "HeldOutDraws", "row_sums"]
 
 BLOCK_CELLS = 1 << 22
 
@@ -58,6 +59,32 @@ class Documents:
 
 
 @dataclass(frozen=True, eq=False)
+class EveryWord:
+    """Counts of all used words, to sum their logarithms over the words that a document does not have.
+
+    Attributes
+    ----------
+    words : HeldOutWords
+    place : array of shape (n,)
+        Position of the cut of each document.
+    above : Cells
+        The words of each document that are above its cut, with value 1.
+    counts : array of shape (K, V)
+    """
+
+    words: HeldOutWords
+    place: Codes
+    above: kernels.Cells
+    counts: Float
+
+    def other_log_sums(self, alpha: float) -> Float:
+        """Σ log(count + α) over the used words that a document does not have (n, K)."""
+        logs = np.log(self.counts + alpha)
+        own = kernels.sparse_scores(self.above, np.zeros(len(logs)), np.ascontiguousarray(logs.T))
+        return np.asarray(self.words.sums(logs)[:, self.place].T - own)
+
+
+@dataclass(frozen=True, eq=False)
 class HeldOutDraws:
     """A block of documents, and the counts of their words without each: what does not depend on smoothing.
 
@@ -76,6 +103,8 @@ class HeldOutDraws:
         Number of words of each class.
     words, length : array of shape (n,)
         Number of used words, and of those that the document draws.
+    every : EveryWord or None
+        Counts of all used words, if their weights are normalised.
     """
 
     here: slice
@@ -86,12 +115,13 @@ class HeldOutDraws:
     sizes: Float
     words: Codes
     length: Float
+    every: EveryWord | None
 
     @classmethod
     def blocks(cls, family: TextSettings, data: Documents) -> Iterator[HeldOutDraws]:
         """The documents in blocks."""
         table = _Table.of(family, data)
-        most = BLOCK_CELLS // (1 if table.weight is not None else max(1, len(data.present)))
+        most = BLOCK_CELLS // (max(1, len(data.present)) if table.cells_differ(family) else 1)
         for here, cells in data.blocks(most):
             yield _of_block(family, data, table, here, cells)
 
@@ -105,23 +135,31 @@ class HeldOutDraws:
         if family.estimation == "bayes" and family.event == "multinomial":
             out = kernels.rising_scores(self.cells, start, own, self.codes) - log_rise(size, total)
         else:
-            out = self._log_sums(start, own) - total * np.log(size)
-        if family.event == "complement":
+            out = self._log_sums(self.cells, start, own) - total * np.log(size)
+        if family.event in COMPLEMENTS:
             out = -out
+            if self.every is not None:
+                out *= equal_sums(self._weight_sums(self.every, start, own, np.log(size), alpha))
             empty |= ~np.isfinite(out).all(axis=1)
         out[empty] = np.nan  # without the document a class has no words and gets the shares of all documents
         out[self.length == 0] = 0.0
         return out
 
-    def _log_sums(self, start: Float, own: Float) -> Float:
-        """Σ x log count of each document and class (n, K)."""
+    def _log_sums(self, cells: kernels.Cells, start: Float, own: Float) -> Float:
+        """Σ x log count of each document and class (n, K), with x the values of the cells."""
         never = start <= 0
         some = bool(never.any())
         logs = np.log(np.where(never, 1.0, start) if some else start)
-        out = kernels.sparse_scores(self.cells, np.zeros(start.shape[1]), logs, never_more=never if some else None)
+        out = kernels.sparse_scores(cells, np.zeros(start.shape[1]), logs, never_more=never if some else None)
         with np.errstate(divide="ignore"):
-            out[np.arange(len(out)), self.codes] = self._sums(self.cells.values * np.log(own))
+            out[np.arange(len(out)), self.codes] = self._sums(cells.values * np.log(own))
         return out
+
+    def _weight_sums(self, every: EveryWord, start: Float, own: Float, log_size: Float, alpha: float) -> Float:
+        """Σ_j −log share of all used words in each class, without each document (n, K)."""
+        once = self.cells._replace(values=np.ones(len(self.cells.values)))
+        logs = every.other_log_sums(alpha) + self._log_sums(once, start, own)
+        return np.asarray(self.words[:, None] * log_size - logs)
 
     def _sums(self, values: Float) -> Float:
         """Sums over the cells of each document (n,)."""
@@ -177,6 +215,24 @@ class _Table:
         weight = float(data.weights[0]) if same and len(data.weights) else None
         return cls(tally, tally.sum(axis=0), with_word, idf, weighted, plain, weight)
 
+    def cells_differ(self, family: TextSettings) -> bool:
+        """Whether each word of a document has counts of its own in the classes that the document does not belong to.
+
+        The complement loses what the document draws, and inverse document frequencies its weight.
+        """
+        outside = family.event in COMPLEMENTS
+        if self.weight is None:
+            return outside or family.idf
+        return outside and family.weighting == "unit" and not family.binary
+
+    def other_counts(self, n_documents: float) -> Float:
+        """Weighted counts of each word outside each class, without a document that does not have the word (K, V)."""
+        outside = self.everyone - self.tally
+        if self.idf is None:
+            return outside
+        assert self.weight is not None
+        return np.asarray((self.idf + np.log1p(n_documents - self.weight) - np.log1p(n_documents)) * outside)
+
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
@@ -219,7 +275,15 @@ def _of_block(family: TextSettings, data: Documents, table: _Table, here: slice,
     kind, counts, own = _counts(family, table, used, taken, codes)
     shape = len(bounds) - 1, len(counts)
     found = kernels.Cells(used.bounds, kind, draws, shape)
-    return HeldOutDraws(here, found, counts, own, codes, sizes, data.words.size[here], length)
+    others: EveryWord | None = None
+    if family.event == "normalised_complement":
+        others = EveryWord(
+            data.words,
+            data.words.place[here],
+            kernels.Cells(above.bounds, above.word, np.ones(len(above.word)), (shape[0], data.x.shape[1])),
+            table.other_counts(n),
+        )
+    return HeldOutDraws(here, found, counts, own, codes, sizes, data.words.size[here], length, others)
 
 
 def _sizes(
@@ -239,7 +303,7 @@ def _sizes(
         lost = table.idf[above.word] + shift[above.row]
     out -= kernels.sparse_scores(kernels.Cells(above.bounds, above.word, lost, shape), classes, by_word)
     out[np.arange(len(w)), codes] -= used.sums(used.idf * taken)
-    if family.event == "complement":
+    if family.event in COMPLEMENTS:
         whole = out.sum(axis=1, keepdims=True)
         before, out = whole, whole - out
     return np.where(out <= 1e-12 * before, 0.0, out)
@@ -252,10 +316,10 @@ def _counts(
 
     Cells of a kind have the same counts in all classes that their document does not belong to.
     """
-    outside = family.event == "complement"
+    outside = family.event in COMPLEMENTS
     mine = table.tally[codes[used.row], used.word]
     own = used.idf * (table.everyone[used.word] - mine if outside else subtract_part(mine, taken))
-    if table.weight is None and (outside or family.idf):
+    if table.cells_differ(family):
         kind = first = np.arange(len(used.word))
     elif outside and not family.binary:
         values, value = np.unique(used.drawn, return_inverse=True)

@@ -112,7 +112,7 @@ def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int, *, 
         parts, rest = _drawn_parts(family, p, used, drawn)
         return WordParts(words, counts, parts, rest, unknown)
     parts, absent = p.slope[:, used].T, np.delete(p.zero, used, axis=1).T
-    if documents.missing[row]:
+    if documents.missing[row] or (family.weighting == "unit" and not used):
         absent = absent[:0]
     elif list_absent:
         places = np.delete(p.used, used).tolist()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from suffice import kernels
-from suffice.families.text.held_out_draws import BLOCK_CELLS, Documents, HeldOutDraws
+from suffice.families.text.held_out_draws import BLOCK_CELLS, Documents, HeldOutDraws, row_sums
 from suffice.families.text.held_out_words import HeldOutWords
 from suffice.families.text.parameters import TextSettings
 from suffice.numerics.types import Codes, Float, Mask, Matrix
@@ -77,7 +77,11 @@ def leave_one_out_text(family: TextSettings, statistic: WordSums, rows: WordRows
         out = _bernoulli(data, alpha)
         if out is not None:
             out[rows.missing] = 0.0
+            if family.weighting == "unit":
+                out[row_sums(prepared.x.indptr, words.used.astype(np.float64)) == 0] = 0.0
         return out
+    if family.event == "normalised_complement" and family.idf and len(np.unique(weights)) > 1:
+        return None  # the weights of all words depend on the weight of the document
     out = np.empty((len(codes), len(prepared.count)))
     for block in _draws(family, data, prepared):
         out[block.here] = block.scores(family, alpha)

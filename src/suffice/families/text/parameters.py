@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from suffice.families.complement import outside_weights
+from suffice.families.complement import normalised_weights, outside_weights
 from suffice.families.contract import read_only
 from suffice.families.multinomial_draws import log_shares
 from suffice.families.text.word_form import WordForm
@@ -19,9 +19,18 @@ from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Vocabulary, WordRows
 from suffice.tables.word_rows import some_columns
 
-__all__ = ["TextParameters", "TextSettings", "document_weights", "most_frequent", "word_chances", "words_used"]
+__all__ = [
+    "COMPLEMENTS",
+    "TextParameters",
+    "TextSettings",
+    "document_weights",
+    "most_frequent",
+    "word_chances",
+    "words_used",
+]
 
 
+COMPLEMENTS = ("complement", "normalised_complement")
 LARGE = 1 << 16
 
 
@@ -55,6 +64,10 @@ class TextSettings(Protocol):
     @property
     def length(self) -> float:
         """How strongly the length of a document is normalised."""
+
+    @property
+    def weighting(self) -> str:
+        """What a word of a document adds."""
 
     def length_factor(self, length: Float, mean: Float | float) -> Float:
         """Factor of the counts of documents of some length (n,)."""
@@ -115,6 +128,8 @@ class TextParameters:
             slope, zero = word_chances(self.tally, self.documents, self.alpha)
         elif self.event == "complement":
             slope = outside_weights(tally, self.alpha)
+        elif self.event == "normalised_complement":
+            slope = normalised_weights(tally, self.alpha)
         else:
             draws, slope = log_shares(tally, self.alpha)
         for each in (slope, zero, draws):
@@ -124,7 +139,7 @@ class TextParameters:
 
     @property
     def slope(self) -> Float:
-        """Logarithm of the share or of the probability of each word; for the complement, minus that (K, M)."""
+        """Logarithm of the share or of the probability of each word; for the complement, its weight (K, M)."""
         return self._estimates[0]
 
     @property
@@ -136,6 +151,13 @@ class TextParameters:
     def draws(self) -> Float | None:
         """Draws and pseudo-draws of multinomial words (K, M)."""
         return self._estimates[2]
+
+    @property
+    def chances(self) -> Float:
+        """The share or the probability of each word (K, M); for the complement, its share in all other classes."""
+        if self.event not in COMPLEMENTS:
+            return np.exp(self.slope)
+        return np.exp(-outside_weights(self.tally if self.idf is None else self.idf * self.tally, self.alpha))
 
     @property
     def words(self) -> list[str]:
