@@ -40,7 +40,7 @@ __all__ = ["AveragedDependence", "AveragedDependenceParameters"]
 MOST_BINS = 1000
 MARGINAL = 2.0  # pseudo-rows of p(x_j | k), which look like all rows together
 MOST_PAIRS = 1 << 24  # counts of pairs; with more, fewer columns are parents
-MOST_CHOOSING = 1 << 17  # rows that choose cuts and parents
+MOST_CHOOSING = 1 << 15  # rows that choose cuts and parents
 BLOCK_TERMS = 1 << 21  # log-probabilities of pairs that are in memory at one time
 
 

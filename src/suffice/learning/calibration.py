@@ -62,7 +62,7 @@ class Calibration:
         ε, the share of rows whose scores say nothing about their labels; 0 if the rows show none, and for an isotonic
         map.
     rule : str
-        How rows were held out for the fit: leave-one-out or ten folds.
+        How rows were held out for the fit: leave-one-out, ten folds, or all at once if the model has many other rows.
     columns : tuple
         For weights of columns, what each weight belongs to: a column, or a tuple of dependent columns; empty for other
         maps.
@@ -113,21 +113,23 @@ class Calibration:
         A class unknown to the map has no offset.
         """
         at, shift = self._shift(classes, prior)
-        known = bayes.log_posterior(joint - shift)
         share = np.where(at >= 0, self.share[at], prior)
         log_share = bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))
+        known = joint - shift
+        none = np.flatnonzero(~has_evidence(known, log_share)) if self.keeps_prior else ()
         out = self._mapped(known, at, log_share)
-        if self.keeps_prior:
-            out[~has_evidence(known, log_share)] = log_share
-        return out + shift
+        out[none] = log_share
+        return np.asarray(np.add(out, shift, out=out))
 
-    def _mapped(self, known: Float, at: Codes, log_share: Float) -> Float:
-        """The map of log-posteriors (n, K)."""
+    def _mapped(self, scores: Float, at: Codes, log_share: Float) -> Float:
+        """The map of log p(x, y), up to a term of each row (n, K); it is written over them."""
         if not self.knots:
-            with np.errstate(invalid="ignore"):
-                mapped = np.where(np.isneginf(known), -np.inf, self.slope * known)
-            mapped += np.where(at >= 0, self.offset[at], 0.0)
-            return self._with_outliers(mapped, log_share) if self.outliers else mapped
+            if self.slope != 1:
+                scores = bayes.log_posterior(scores)
+                scores *= self.slope
+            scores += np.where(at >= 0, self.offset[at], 0.0)
+            return self._with_outliers(scores, log_share) if self.outliers else scores
+        known = bayes.log_posterior(scores)
         probability = np.exp(known)
         for k, position in enumerate(at):
             if position >= 0:
@@ -137,9 +139,11 @@ class Calibration:
 
     def _with_outliers(self, mapped: Float, log_share: Float) -> Float:
         """log (1 − ε) q(y) + ε π(y), where π is the prior of the map (n, K); −∞ for a class of prior 0."""
-        return np.asarray(
-            np.logaddexp(np.log1p(-self.outliers) + bayes.log_posterior(mapped), np.log(self.outliers) + log_share)
-        )
+        probability = bayes.posterior(mapped)
+        probability *= 1 - self.outliers
+        probability += self.outliers * np.exp(log_share)
+        with np.errstate(divide="ignore"):
+            return np.log(probability, out=probability)
 
     def linear(self, classes: ClassAxis, prior: Float) -> tuple[float, Float]:
         """Return ``scale`` and ``offset`` (K,) of a temperature map: ``scale · log p(x, y) + offset``.
@@ -179,11 +183,14 @@ def has_evidence(joint: Float, log_prior: Float) -> Mask:
     >>> has_evidence(np.array([prior - 5, np.log([0.3, 0.7])]), prior)
     array([False,  True])
     """
-    likeliest = np.broadcast_to(np.argmax(log_prior, axis=-1), len(joint))
+    likeliest = np.argmax(log_prior, axis=-1)
     with np.errstate(invalid="ignore"):
         evidence = joint - log_prior
-        relative = np.abs(evidence - np.take_along_axis(evidence, likeliest[:, None], axis=1))
-    return np.asarray((relative > ROUNDING).any(axis=1))
+        reference = evidence[np.arange(len(joint)), likeliest]
+        out = np.zeros(len(joint), dtype=bool)
+        for column in evidence.T:  # no matrix of differences is made
+            out |= np.abs(column - reference) > ROUNDING
+    return out
 
 
 def _log_odds(log_posterior: Float, k: int) -> Float:

@@ -128,15 +128,20 @@ def _fitted(rows: _Rows, equal: Calibration, shrinkage: float, impossible: float
 def _gains(
     rows: _Rows, posterior: Float, folds: Codes, temperature: Calibration, offsets: float, ridge: float
 ) -> dict[float, Float]:
-    """Log-likelihood of each held-out row under weights of each λ minus that under a temperature (n,)."""
+    """Log-likelihood of each held-out row under weights of each λ minus that under a temperature (n,).
+
+    With a ridge, the temperature of all rows is only where the search starts, and nothing is subtracted.
+    """
     gains = {shrinkage: np.empty(len(folds)) for shrinkage in SHRINKAGE}
+    axis, share = temperature.classes, temperature.share
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        axis, share = temperature.classes, temperature.share
-        known = fit_temperature(posterior[train], rows.codes[train], rows.weights[train], axis, share, offsets=offsets)
         held_out, learned = rows.take(test), rows.take(train)
-        mapped = bayes.log_posterior(known.applied(posterior[test], axis, share))
-        before = mapped[np.arange(len(test)), rows.codes[test]]
+        known, before = temperature, np.zeros(len(test))
+        if not ridge:
+            known = fit_temperature(posterior[train], learned.codes, learned.weights, axis, share, offsets=offsets)
+            mapped = bayes.log_posterior(known.applied(posterior[test], axis, share))
+            before = mapped[np.arange(len(test)), held_out.codes]
         start: Float | None = None
         for shrinkage in SHRINKAGE:
             objective = _Objective(learned, shrinkage, 0.0, ridge)

@@ -33,7 +33,7 @@ __all__ = ["HoldOut"]
 
 N_FOLDS = 10
 ROUNDING = 1e-9  # relative to the weight of a class
-FEW = 50  # rows of a model for each row that is held out, at which its choices hardly depend on these
+FEW = 50  # rows of a model for each row, if all are held out at once
 MOST_ITERATED = 50  # rows that are held out one by one if a family iterates to estimate parameters
 
 
@@ -52,7 +52,7 @@ class HoldOut:
     Attributes
     ----------
     name : str
-        "leave-one-out" or "10 folds"; empty until it is decided.
+        "leave-one-out", "10 folds" or "held-out rows"; empty until it is decided.
     """
 
     def __init__(self, model: Model, table: Table, members: Membership, most: float) -> None:
@@ -108,18 +108,30 @@ class HoldOut:
 
         Up to terms that the classes share. All of the rows are in the model, and none is the only row of its class.
         Each block of columns is scored in closed form if its family has one, otherwise by models without some rows.
-        With ``choose_again``, families whose closed form keeps a choice of all rows are scored in folds, unless the
-        model has so many other rows that these hardly influence the choice.
+        With ``choose_again``, families whose closed form keeps a choice of all rows are scored in folds. If the rows are
+        few of those in the model, one model without any of them scores all.
         """
         fitted = fitted.with_model(self.model)
+        if self._are_few:
+            return self._parts_at_once(fitted, rows)
         out = held_out_parts(fitted, self.table.take(rows), self.members.take(rows))
         self.name = self.name or "leave-one-out"
         for b, at in enumerate(parts_of_blocks(fitted.blocks)):
-            again = choose_again and fitted.blocks[b].family.keeps_choices and not self._are_few
+            again = choose_again and fitted.blocks[b].family.keeps_choices
             lacking = np.flatnonzero(np.isnan(out[1 + at]).any(axis=(0, 2)) | again)
             if len(lacking):
                 every, most = np.arange(len(self.members.classes)), 0 if again else self.most
                 out[np.ix_(1 + at, lacking, every)] = self._block_parts(fitted.of_block(b), rows[lacking], most)
+        return out
+
+    def _parts_at_once(self, fitted: Fitted, rows: Index) -> Float:
+        """`parts` under one model without all of the rows."""
+        self.name = "held-out rows"
+        table, members, one = self.table.take(rows), self.members.take(rows), np.zeros(len(rows), dtype=np.int64)
+        rest = next(fold_training_models(fitted, table, members, one, 1, fitted.model))
+        found = parts(fitted.with_model(rest), table)
+        out = np.full((*found.shape[:2], len(members.classes)), -np.inf)
+        out[:, :, members.classes.positions(rest.classes.labels)] = found
         return out
 
     def _block_parts(self, fitted: Fitted, rows: Index, most: float) -> Float:
@@ -159,7 +171,7 @@ class HoldOut:
 
     @property
     def _are_few(self) -> bool:
-        """Whether the rows are too few of those in the model to influence its choices."""
+        """Whether the model without all of the rows is nearly as good as that without one."""
         return len(self.table) * FEW < self._n_rows
 
     @property

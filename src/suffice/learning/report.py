@@ -31,7 +31,7 @@ class Scores:
     of_rows : int
         Number of rows in the model.
     rule : str
-        "leave-one-out" or "10 folds".
+        "leave-one-out", "10 folds", or "held-out rows" if the model has many other rows.
     majority : float
         Share of the most frequent class: the accuracy of a model that always predicts it.
     baseline_log_loss : float

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.exceptions import InputError, listed
 from suffice.families import Family
 from suffice.families.capabilities import BlockRows
-from suffice.numerics.types import Matrix
+from suffice.numerics.types import Mask, Matrix
 from suffice.statistics import Statistic
 from suffice.tables.mixed_rows import MixedRows
 from suffice.tables.table import ColumnSelection, MatrixTable, Table, is_sparse
@@ -58,11 +58,19 @@ class Block:
             return MixedRows(table, self.columns, self.names)
         return table.numbers(self.columns, self.names, copy=None if self.family.reads_columns else True)
 
+    def check(self, rows: BlockRows, present: Mask | None = None) -> None:
+        """Raise `InputError` for values outside the family's domain.
+
+        Cells that a further model reads as they are have been checked by the first model of their columns.
+        """
+        if not (self.member and self.family.reads == "cells"):
+            self.family.check(rows, self.names, present)
+
     def checked(self, x: Table | Matrix) -> BlockRows:
         """The block's part of rows to predict for; raises `InputError` for values outside the family's domain."""
         rows = self.take(x)
         try:
-            self.family.check(rows, self.names)
+            self.check(rows)
         except InputError:
             if not self.chosen or self.family.reads != "numbers":
                 raise

@@ -59,7 +59,7 @@ class Model:
             known = _known_statistic(block, blocks, statistics)
             if known is None:
                 rows = block.take(x)
-                block.family.check(rows, block.names, present)
+                block.check(rows, present)
                 known = block.family.summarize(rows, members, block.names)
             statistics.append(known)
         return cls(settled_blocks(blocks, statistics), Sums.of_classes(members), tuple(statistics))

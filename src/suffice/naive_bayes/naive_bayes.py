@@ -36,7 +36,7 @@ class NaiveBayes(TunableClassifier):
         The distribution of the columns. ``"auto"`` chooses by the type of a column, once, at the first batch: Gaussian
         for numbers, Bernoulli for booleans, categorical for categories and strings. ``"best"`` chooses the family of
         each column of numbers among gaussian, log_normal, gamma, poisson and histogram, where the values allow it, by
-        the leave-one-out log-loss of the column alone, on at most 5,000 rows; the histogram must be better than the
+        the leave-one-out log-loss of the column alone, on at most 2,500 rows; the histogram must be better than the
         others by more than half a standard error. A column of more than 40 different strings, with three words or more
         on average, is categorical or text, whichever is better. See ``family_scores_``. Other columns are as with
         ``"auto"``.

@@ -1,7 +1,6 @@
 // Per-class counts of pairs of cells, and averaged one-dependence scores from them.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "binding.hpp"
@@ -378,8 +377,10 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
     }
 }
 
-// Two classes, whose probabilities lie side by side.
-typedef double Two __attribute__((vector_size(16)));
+// Probabilities of two classes side by side, which compilers multiply in one instruction.
+struct Two {
+    double at[2];
+};
 
 // Probabilities of cells: p(cell | k) (classes / 2 x width x 2), and p(cell | k, cell of a parent) (classes / 2 x height
 // x width x 2), where the entry of a parent's cell with itself is p(cell | k). Their last column, of a cell that is not
@@ -391,48 +392,45 @@ struct PairShares {
 };
 
 constexpr int64_t SCORED = 128;  // rows that are scored together: the table of one parent stays in the cache
-constexpr int64_t SIDES = 6;     // rows whose products are computed together, so none waits for the factor before it
+constexpr int64_t SIDES = 8;     // rows whose products are computed together, so none waits for the factor before it
 
-// Cells of rows, with the last column of the tables where they are not read; and for each parent, the positions of the
-// rows that have it.
 struct ScoredRows {
-    std::vector<int32_t> cells;
-    std::vector<int64_t> having, known;
+    std::vector<int32_t> cells;        // column by column: the last cell of the tables where they are not read
     std::vector<Product> products[2];  // of each row and each parent that it has
+    int64_t known[SCORED];             // number of parents that a row has
 };
 
 void read_rows(const CellRows &x, const PairShares &m, const double *pooled, int64_t first, int64_t last,
                ScoredRows &s) {
-    s.cells.resize((last - first) * x.columns);
+    s.cells.resize(SCORED * x.columns);
     const auto none = static_cast<int32_t>(m.width - 1);
+    if (last - first < SCORED) std::fill(s.cells.begin(), s.cells.end(), none);
     bool inside = true;
-    for (int64_t i = first; i < last; ++i) {
-        int32_t *const cells = s.cells.data() + (i - first) * x.columns;
+    for (int64_t i = first; i < last; ++i)
         for (int64_t j = 0; j < x.columns; ++j) {
             const int32_t cell = x.row(i)[j];
             inside &= cell < none;
-            cells[j] = cell < 0 || cell >= none || !(pooled[cell] > 0) ? none : cell;
+            s.cells[j * SCORED + i - first] = cell < 0 || cell >= none || !(pooled[cell] > 0) ? none : cell;
         }
-    }
     require(inside, "a cell is outside the tables");
 }
 
 // Products of the entries at the cells of several rows, of two classes. Each row has its own row of a table.
-void products(const double *const *entries, const int32_t *const *cells, int64_t columns, int64_t at_once,
+void products(const double *const *entries, const int32_t *cells, int64_t columns, int64_t at_once,
               Product *const *first, Product *const *second) {
     for (int64_t start = 0; start < columns; start += at_once) {
         Two value[SIDES];
-        for (Two &each : value) each = Two{1, 1};
+        for (Two &each : value) each = {{1, 1}};
         const int64_t end = std::min(columns, start + at_once);
         for (int64_t j = start; j < end; ++j)
             for (int64_t i = 0; i < SIDES; ++i) {
-                Two entry;
-                std::memcpy(&entry, entries[i] + 2 * static_cast<int64_t>(cells[i][j]), sizeof entry);
-                value[i] *= entry;
+                const double *const entry = entries[i] + 2 * static_cast<int64_t>(cells[j * SCORED + i]);
+                value[i].at[0] *= entry[0];
+                value[i].at[1] *= entry[1];
             }
         for (int64_t i = 0; i < SIDES; ++i) {
-            first[i]->times(value[i][0]);
-            second[i]->times(value[i][1]);
+            first[i]->times(value[i].at[0]);
+            second[i]->times(value[i].at[1]);
         }
     }
 }
@@ -440,59 +438,51 @@ void products(const double *const *entries, const int32_t *const *cells, int64_t
 // log p(x | k) of rows first..last-1: log mean over parents i of p(x_i | k) prod_j p(x_j | k, x_i).
 void score_rows(const CellRows &x, const Parents &parents, const PairShares &m, const double *pooled, int64_t first,
                 int64_t last, ScoredRows &s, double *out) {
-    const int64_t rows = last - first, none = m.width - 1, most = std::max<int64_t>(parents.count, 1);
+    const int64_t rows = last - first, most = std::max<int64_t>(parents.count, 1);
     read_rows(x, m, pooled, first, last, s);
-    const auto cells_of = [&](int64_t i) { return s.cells.data() + i * x.columns; };
-    for (auto &each : s.products) each.resize((rows + 1) * most);
+    for (auto &each : s.products) each.resize(rows * most);
     for (int64_t k = 0; k < m.classes; k += 2) {
-        const double *const single = m.single + k * m.width, *const pairs = m.pairs + k * m.height * m.width;
-        s.known.assign(rows + 1, 0);
-        // A last group is filled up with its last row, whose further products are not used.
+        // Multiplies the entries of a row of the tables that each row has; none is a null pointer.
         const auto multiply = [&](const auto &table_of) {
-            const auto count = static_cast<int64_t>(s.having.size());
-            for (int64_t start = 0; start < count; start += SIDES) {
+            for (int64_t start = 0; start < rows; start += SIDES) {
                 const double *entries[SIDES];
-                const int32_t *cells[SIDES];
-                Product *to[2][SIDES];
+                Product *to[2][SIDES], unused;
                 for (int64_t side = 0; side < SIDES; ++side) {
-                    const int64_t i = s.having[std::min(start + side, count - 1)];
-                    const int64_t at = start + side < count ? i * most + s.known[i]++ : rows * most;
-                    entries[side] = table_of(i);
-                    cells[side] = cells_of(i);
-                    for (int64_t c = 0; c < 2; ++c) *(to[c][side] = &s.products[c][at]) = Product();
+                    const int64_t i = start + side;
+                    const double *const table = i < rows ? table_of(i) : nullptr;
+                    entries[side] = table ? table : m.single;
+                    const int64_t at = table ? i * most + s.known[i]++ : -1;
+                    for (int64_t c = 0; c < 2; ++c) {
+                        to[c][side] = table ? &s.products[c][at] : &unused;
+                        *to[c][side] = Product();
+                    }
                 }
-                products(entries, cells, x.columns, m.at_once, to[0], to[1]);
+                products(entries, s.cells.data() + start, x.columns, m.at_once, to[0], to[1]);
             }
         };
-        for (int64_t p = 0; p < parents.count; ++p) {
-            s.having.clear();
-            bool inside = true;
-            for (int64_t i = 0; i < rows; ++i) {
-                const int64_t cell = cells_of(i)[parents.column[p]], row = cell + parents.shift[p];
-                if (cell == none) continue;
-                inside &= row >= 0 && row < m.height;
-                s.having.push_back(i);
-            }
-            require(inside, "a cell is outside the tables");
-            multiply([&](int64_t i) {
-                return pairs + 2 * (cells_of(i)[parents.column[p]] + parents.shift[p]) * m.width;
+        const double *const single = m.single + k * m.width, *const pairs = m.pairs + k * m.height * m.width;
+        std::fill(s.known, s.known + rows, 0);
+        for (int64_t p = 0; p < parents.count; ++p)
+            multiply([&](int64_t i) -> const double * {
+                const int64_t cell = s.cells[parents.column[p] * SCORED + i], row = cell + parents.shift[p];
+                if (cell == m.width - 1) return nullptr;
+                require(row >= 0 && row < m.height, "a cell is outside the tables");
+                return pairs + 2 * row * m.width;
             });
-        }
-        s.having.clear();
-        for (int64_t i = 0; i < rows; ++i)
-            if (!s.known[i]) s.having.push_back(i);
-        multiply([&](int64_t) { return single; });
+        if (std::find(s.known, s.known + rows, 0) != s.known + rows)
+            multiply([&](int64_t i) { return s.known[i] ? nullptr : single; });
         for (int64_t i = 0; i < rows; ++i)
             for (int64_t side = 0; side < std::min<int64_t>(2, m.classes - k); ++side)
                 out[(first + i) * m.classes + k + side] = log_mean(&s.products[side][i * most], s.known[i]);
     }
 }
 
-// Number of factors of at least `least` whose product is at least 2^-450.
+// Number of factors of at least `least` whose product does not underflow: all, if it is at least 2^-950, or as many as
+// multiply a `Product`.
 int64_t factors_at_once(double least, int64_t most) {
     if (!(least > 0x1p-450)) return 1;
     const double bits = -std::log2(least);
-    return bits * static_cast<double>(most) <= 450 ? std::max<int64_t>(most, 1) : static_cast<int64_t>(450 / bits);
+    return bits * static_cast<double>(most) <= 950 ? std::max<int64_t>(most, 1) : static_cast<int64_t>(450 / bits);
 }
 
 Parents parents_of(const Codes &column, const Codes &shift, int64_t columns) {
