@@ -186,7 +186,8 @@ def has_evidence(joint: Float, log_prior: Float) -> Mask:
     likeliest = np.argmax(log_prior, axis=-1)
     with np.errstate(invalid="ignore"):
         evidence = joint - log_prior
-        reference = evidence[np.arange(len(joint)), likeliest]
+        each = likeliest.ndim > 0
+        reference = evidence[np.arange(len(joint)), likeliest] if each else evidence[:, likeliest].copy()
         out = np.zeros(len(joint), dtype=bool)
         for column in evidence.T:  # no matrix of differences is made
             out |= np.abs(column - reference) > ROUNDING

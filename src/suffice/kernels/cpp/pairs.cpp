@@ -1,6 +1,7 @@
 // Per-class counts of pairs of cells, and averaged one-dependence scores from them.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "binding.hpp"
@@ -377,14 +378,26 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
     }
 }
 
-// Probabilities of two classes side by side, which compilers multiply in one instruction.
+// Probabilities of two classes side by side.
+#if defined(__GNUC__)
+typedef double Two __attribute__((vector_size(16)));
+inline Two two(const double *from) {
+    Two out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+}
+#else
 struct Two {
     double at[2];
+    double operator[](int64_t i) const { return at[i]; }
 };
+inline Two two(const double *from) { return {{from[0], from[1]}}; }
+inline void operator*=(Two &a, Two b) { a = {{a.at[0] * b.at[0], a.at[1] * b.at[1]}}; }
+#endif
 
-// Probabilities of cells: p(cell | k) (classes / 2 x width x 2), and p(cell | k, cell of a parent) (classes / 2 x height
-// x width x 2), where the entry of a parent's cell with itself is p(cell | k). Their last column, of a cell that is not
-// read, is one.
+// Probabilities of cells: p(cell | k) (classes / 2 x width x 2), and p(cell | k, cell of a parent) (classes / 2 x
+// height x width x 2), where the entry of a parent's cell with itself is p(cell | k). Their last column, of a cell that
+// is not read, is one.
 struct PairShares {
     const double *pairs, *single;
     int64_t classes, height, width;
@@ -420,17 +433,15 @@ void products(const double *const *entries, const int32_t *cells, int64_t column
               Product *const *first, Product *const *second) {
     for (int64_t start = 0; start < columns; start += at_once) {
         Two value[SIDES];
-        for (Two &each : value) each = {{1, 1}};
+        const double one[] = {1, 1};
+        for (Two &each : value) each = two(one);
         const int64_t end = std::min(columns, start + at_once);
         for (int64_t j = start; j < end; ++j)
-            for (int64_t i = 0; i < SIDES; ++i) {
-                const double *const entry = entries[i] + 2 * static_cast<int64_t>(cells[j * SCORED + i]);
-                value[i].at[0] *= entry[0];
-                value[i].at[1] *= entry[1];
-            }
+            for (int64_t i = 0; i < SIDES; ++i)
+                value[i] *= two(entries[i] + 2 * static_cast<int64_t>(cells[j * SCORED + i]));
         for (int64_t i = 0; i < SIDES; ++i) {
-            first[i]->times(value[i].at[0]);
-            second[i]->times(value[i].at[1]);
+            first[i]->times(value[i][0]);
+            second[i]->times(value[i][1]);
         }
     }
 }
@@ -607,8 +618,9 @@ void bind_pairs(nb::module_ &m) {
             const CellRows x = rows_of(cells);
             const Parents chosen = parents_of(parents, shift, x.columns);
             const size_t classes = out.shape(1), width = pairs.shape(2) / 2;
-            require(pairs.shape(0) == (classes + 1) / 2 && pairs.shape(2) % 2 == 0 && single.shape(0) == pairs.shape(0) &&
-                        single.shape(1) == 2 * width && pooled.shape(0) + 1 == width && out.shape(0) == cells.shape(0),
+            require(pairs.shape(0) == (classes + 1) / 2 && pairs.shape(2) % 2 == 0 &&
+                        single.shape(0) == pairs.shape(0) && single.shape(1) == 2 * width &&
+                        pooled.shape(0) + 1 == width && out.shape(0) == cells.shape(0),
                     "arrays must have an entry for each row, class or cell");
             const PairShares model{pairs.data(),
                                    single.data(),
