@@ -99,23 +99,24 @@ def family_scores(
     tried = [*parametric, histogram]
     step = max(1, MOST_CELLS // (len(rows) * len(members.classes)))
     for start in range(0, len(numbers), step):
-        scored: dict[int, list[Float | None]] = {j: [None] * len(tried) for j in numbers[start : start + step]}
+        columns = numbers[start : start + step]
+        scored: list[list[Float | None]] = [[None] * len(tried) for _ in columns]
         for i, name in enumerate(tried):
-            blocks = {j: Block(families[name], [j], [schema.names[j]]) for j in scored}
             accepted = [
-                j
-                for j, block in blocks.items()
+                c
+                for c, block in enumerate(Block(families[name], [j], [schema.names[j]]) for j in columns)
                 if _accepts(block, some, part)
                 and _accepts_all(block, table, members, extreme)  # a few rows refuse most
             ]
-            for j, joint in zip(accepted, _by_column(families[name], accepted, schema, some, part), strict=True):
-                scored[j][i] = joint + prior
-        for j, joints in scored.items():
+            found = _by_column(families[name], [columns[c] for c in accepted], schema, some, part)
+            for c, joint in zip(accepted, found, strict=True):
+                scored[c][i] = joint + prior
+        for j, joints in zip(columns, scored, strict=True):
             log_loss[j, [names.index(name) for name in tried]], error[j] = _log_losses(joints, part)
     for j in strings:
         blocks = [Block(families[name], [j], [schema.names[j]]) for name in OF_STRINGS]
-        scored = [_tempered(_held_out(block, some, part), prior, part) for block in blocks]
-        log_loss[j, [names.index(name) for name in OF_STRINGS]] = _log_losses(scored, part)[0]
+        tempered = [_tempered(_held_out(block, some, part), prior, part) for block in blocks]
+        log_loss[j, [names.index(name) for name in OF_STRINGS]] = _log_losses(tempered, part)[0]
     return FamilyScores(names, log_loss, error, len(rows))
 
 

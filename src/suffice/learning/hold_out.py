@@ -108,8 +108,8 @@ class HoldOut:
 
         Up to terms that the classes share. All of the rows are in the model, and none is the only row of its class.
         Each block of columns is scored in closed form if its family has one, otherwise by models without some rows.
-        With ``choose_again``, families whose closed form keeps a choice of all rows are scored in folds. If the rows are
-        few of those in the model, one model without any of them scores all.
+        With ``choose_again``, families whose closed form keeps a choice of all rows are scored in folds. If the rows
+        are few of those in the model, one model without any of them scores all.
         """
         fitted = fitted.with_model(self.model)
         if self._are_few:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -93,7 +93,8 @@ def leave_one_out_parts(model: Model, x: Table | Matrix, members: Membership) ->
         rows = block.take(x)
         rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
         part: Float | None = None
-        with _quietly():  # a column may have no parameters without the others
+        with warnings.catch_warnings(), suppress(SufficeError):  # a column may have no parameters without the others
+            warnings.simplefilter("ignore", SufficeWarning)  # the model of all columns has warned
             parameters = block.family.estimate(statistic, block.names)
             part = block.family.leave_one_out(statistic, parameters, rows, members, block.names)
         yield np.full((len(members), len(model.classes)), np.nan) if part is None else part
@@ -106,18 +107,11 @@ def leave_one_out_terms(block: Block, statistic: Statistic, x: Table | Matrix, m
     rows = block.take(x)
     if is_sparse(rows):
         return None
-    with _quietly():
+    with warnings.catch_warnings(), suppress(SufficeError):
+        warnings.simplefilter("ignore", SufficeWarning)
         parameters = block.family.estimate(statistic, block.names)
         return block.family.leave_one_out_terms(statistic, parameters, np.asarray(rows), members, block.names)
     return None
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Ignore warnings that the model of all columns has given, and errors of columns without parameters."""
-    with warnings.catch_warnings(), suppress(SufficeError):
-        warnings.simplefilter("ignore", SufficeWarning)
-        yield
 
 
 @dataclass(frozen=True, eq=False)
