@@ -117,13 +117,3 @@ def test_a_number_whose_square_overflows_is_named_by_its_line(tmp_path, monkeypa
     shown = run("fit", "b.csv", "--update", "m.suffice", "-o", "n.suffice", "--bad-rows", "skip", "--no-validate")
     assert shown.exit_code == 0
     assert "b.csv: 39 rows" in shown.stdout
-
-
-def test_an_update_remembers_the_texts_of_missing_cells(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(40)))
-    (tmp_path / "b.csv").write_text("x,y\n" + "".join(f"{'none' if i % 5 else i},{'ab'[i % 2]}\n" for i in range(40)))
-    ran("fit", "a.csv", "-t", "y", "--no-validate", "-o", "m.suffice")
-    ran("fit", "b.csv", "--update", "m.suffice", "-o", "n.suffice", "--null-only", "none", "--no-validate")
-    assert suffice.load("n.suffice").fitted_.layout.nulls == ("none",)
-    ran("predict", "n.suffice", "b.csv")

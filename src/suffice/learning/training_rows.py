@@ -420,7 +420,7 @@ class _BatchReader:
             formats = {name: form for name, form in source.formats.items() if name in self.columns}
             layout = replace(layout, formats=formats, nulls=source.nulls)
             layout = self.expected.chosen_layout(table, members, layout)
-        elif self.rows.source.changes_nulls and layout.nulls != self.rows.source.nulls:
+        elif self.rows.source.adds_nulls and layout.nulls != self.rows.source.nulls:
             layout = replace(layout, nulls=self.rows.source.nulls)
         model = self.expected.summarize(table, members, layout)
         if self.expected.first is None and model.weights.weight.any():

@@ -181,9 +181,9 @@ class Source:
         return None if set(texts) == set(NULLS) else texts
 
     @property
-    def changes_nulls(self) -> bool:
-        """Whether the user has added or replaced texts that stand for a missing cell."""
-        return not self.documents and (bool(self._options.nulls) or self._options.nulls_only is not None)
+    def adds_nulls(self) -> bool:
+        """Whether the user has added texts that stand for a missing cell."""
+        return not self.documents and bool(self._options.nulls)
 
     @property
     def is_text(self) -> bool:
