@@ -186,9 +186,9 @@ def test_labels_for_a_likelihood():
 
 @pytest.mark.parametrize("size", [1e200, 1e-200, 1e307, 5e-324])
 def test_numbers_at_the_edge_of_float64_are_refused_in_a_sentence(estimator, size):
-    with pytest.raises(InputError, match=r"column 1|columns 0, 1") as caught:
+    with pytest.raises(InputError, match=r"[cC]olumn 1|columns 0, 1") as caught:
         estimator.fit(X * [1, size, 1, 1], Y)
-    assert "Rescale" in str(caught.value)
+    assert "escale" in str(caught.value)
 
 
 def test_rows_beyond_float64_are_refused_in_prediction():

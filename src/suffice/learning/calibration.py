@@ -116,7 +116,7 @@ class Calibration:
         share = np.where(at >= 0, self.share[at], prior)
         log_share = bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))
         known = joint - shift
-        none = np.flatnonzero(~has_evidence(known, log_share)) if self.keeps_prior else ()
+        none = ~has_evidence(known, log_share) if self.keeps_prior else np.zeros(len(known), dtype=bool)
         out = self._mapped(known, at, log_share)
         out[none] = log_share
         return np.asarray(np.add(out, shift, out=out))
@@ -124,7 +124,7 @@ class Calibration:
     def _mapped(self, scores: Float, at: Codes, log_share: Float) -> Float:
         """The map of log p(x, y), up to a term of each row (n, K); it is written over them."""
         if not self.knots:
-            if self.slope != 1:
+            if self.slope != 1 or not self.outliers:  # raises for impossible rows, as the mixture does
                 scores = bayes.log_posterior(scores)
                 scores *= self.slope
             scores += np.where(at >= 0, self.offset[at], 0.0)
