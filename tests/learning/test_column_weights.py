@@ -17,7 +17,16 @@ from sklearn.metrics import log_loss
 
 import suffice
 from cli.made import ran
-from suffice import GaussianDiscriminant, InputError, ModelFileError, NaiveBayes, TextNaiveBayes, load, merge
+from suffice import (
+    GaussianDiscriminant,
+    GenerativeEnsemble,
+    InputError,
+    ModelFileError,
+    NaiveBayes,
+    TextNaiveBayes,
+    load,
+    merge,
+)
 from suffice.families import Bernoulli, Gaussian, JointTable, LogNormal, MultivariateGaussian, Poisson
 from suffice.learning import column_weights, tunable
 from suffice.learning.calibration import fit_temperature
@@ -492,3 +501,21 @@ def test_suffice_fit():
             assert model.calibration_.columns == tuple("abcdef")
             assert model.calibration_.weights[5] > 2 * model.calibration_.weights[:5].max()
     assert losses["columns"] < losses[True] - 0.02  # held-out rows are scored with the weights
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: NaiveBayes(calibrate="columns"), GenerativeEnsemble], ids=["columns", "ensemble"]
+)
+def test_a_row_without_evidence_is_explained_by_the_prior(make):
+    rng = np.random.default_rng(3)
+    y = rng.choice(3, 600, p=[0.6, 0.3, 0.1])
+    X = np.repeat(rng.standard_normal((600, 1)) + y[:, None], 4, axis=1) + 0.3 * rng.standard_normal((600, 4))
+    model = make().fit(X, y)
+    assert np.abs(model.calibration_.offset).max() > 0.01
+    rows = np.vstack([X[:3], np.full(4, np.nan)])
+    for label, against in [(0, 1), (2, 0)]:
+        found = model.explain(rows, label, against)
+        prior = np.log(model.class_prior_[label] / model.class_prior_[against])
+        assert_allclose(found.parts[3], np.append(prior, np.zeros(found.parts.shape[1] - 1)), atol=1e-12)
+        assert abs(found.parts[0, 0] - prior) > 1e-3
+    assert model.explain(rows).labels[3] == 0

@@ -116,10 +116,20 @@ class Calibration:
         share = np.where(at >= 0, self.share[at], prior)
         log_share = bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))
         known = joint - shift
-        none = ~has_evidence(known, log_share) if self.keeps_prior else np.zeros(len(known), dtype=bool)
+        keep = self._keeping(known, log_share)
         out = self._mapped(known, at, log_share)
-        out[none] = log_share
+        out[keep] = log_share
         return np.asarray(np.add(out, shift, out=out))
+
+    def row_offsets(self, joint: Float, classes: ClassAxis, prior: Float) -> Float:
+        """The offset of each row and class (n, K): 0 for rows that keep the prior."""
+        _, offset = self.linear(classes, prior)
+        keep = self._keeping(joint, bayes.log_prior(prior))
+        return np.where(keep[:, None], 0.0, offset)
+
+    def _keeping(self, joint: Float, log_prior: Float) -> Mask:
+        """The rows that keep the prior (n,)."""
+        return ~has_evidence(joint, log_prior) if self.keeps_prior else np.zeros(len(joint), dtype=bool)
 
     def _mapped(self, scores: Float, at: Codes, log_share: Float) -> Float:
         """The map of log p(x, y), up to a term of each row (n, K); it is written over them."""

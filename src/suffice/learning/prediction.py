@@ -228,7 +228,8 @@ def explained(
     if weighted is None:
         weights, shift = None, None
     else:
-        weights, shift = weighted.of_blocks, fitted.required_calibration().linear(estimate.classes, estimate.prior)[1]
+        weights = weighted.of_blocks
+        shift = fitted.required_calibration().row_offsets(scores, estimate.classes, estimate.prior)
         scores = scores + shift
         if any(block.member for block in estimate.blocks):
             return explain_members(estimate, table, first, second, scores, weights, shift, pairs=pairs)

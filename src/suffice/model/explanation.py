@@ -54,8 +54,8 @@ def explain(
         Whether each Bernoulli word that a document does not have is a part of its own.
     weights : sequence of arrays, optional
         Factors of the parts: for each block one of each column, or one of the whole block.
-    shift : array of shape (K,), optional
-        Added to log p(y); it is in the part of the prior.
+    shift : array of shape (n, K), optional
+        Added to log p(y) of each row; it is in the part of the prior.
 
     Returns
     -------
@@ -81,7 +81,8 @@ def _weighted(
         return found
     parts = []
     first, second = (estimate.classes.positions(each) for each in (found.labels, found.against))
-    prior = np.zeros(len(found)) if shift is None else shift[first] - shift[second]
+    rows = np.arange(len(found))
+    prior = np.zeros(len(found)) if shift is None else shift[rows, first] - shift[rows, second]
     for own, moved in zip(found.parts, prior.tolist(), strict=True):
         evidence = weights[0] * own[1:] if weights[0].any() else np.zeros(len(own) - 1)
         parts.append(np.append(own[0] + moved, evidence))
@@ -97,12 +98,15 @@ def explain_columns(
     shift: Float | None = None,
 ) -> Explanation:
     """`explain` with a part for each column, or for each block of dependent columns."""
-    log_prior = estimate.log_prior if shift is None else estimate.log_prior + shift
+    log_prior = np.broadcast_to(estimate.log_prior, (len(table), len(estimate.classes)))
+    if shift is not None:
+        log_prior = log_prior + shift
     step = max(1, BLOCK_CELLS // max(len(estimate.classes) * estimate.n_columns, 1))
     starts = range(0, max(len(table), 1), step)
     with np.errstate(over="ignore", invalid="ignore"):
         blocks = [
-            _explain_rows(estimate, table.rows(i, i + step), i, label, against, weights, log_prior) for i in starts
+            _explain_rows(estimate, table.rows(i, i + step), i, label, against, weights, log_prior[i : i + step])
+            for i in starts
         ]
     if len(blocks) == 1:
         return blocks[0]

@@ -42,8 +42,8 @@ def explain_members(
         Scores of the rows, which choose the classes to compare.
     weights : sequence of arrays
         Factors of the parts: for each block one of each column, or one of the whole block.
-    shift : array of shape (K,)
-        Added to log p(y); it is in the part of the prior.
+    shift : array of shape (n, K)
+        Added to log p(y) of each row; it is in the part of the prior.
     pairs : bool, default=False
         Whether pairs of columns are parts of averaged dependence, beside single columns.
     """
@@ -52,7 +52,8 @@ def explain_members(
     log_prior = estimate.log_prior + shift
     names: list[object] = [PRIOR]
     members = [""]
-    parts = [(log_prior[first] - log_prior[second])[:, None]]
+    rows = np.arange(len(joint))
+    parts = [(log_prior[rows, first] - log_prior[rows, second])[:, None]]
     for b, block in enumerate(estimate.blocks):
         of_pairs = pairs and isinstance(block.family, AveragedDependence)
         own_names, own = (pair_parts if of_pairs else _block_parts)(estimate, b, table, first, second)
