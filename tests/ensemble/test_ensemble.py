@@ -63,7 +63,7 @@ def test_members_are_those_of_the_single_models(fitted):
     estimate = model.fitted_.combined
     numbers = X[["a", "b", "size"]].to_numpy()
     alone = {
-        "averaged dependence": AveragedDependence(max_parents=12).fit(X, y).predict_joint_log_proba(X),
+        "averaged dependence": AveragedDependence(max_parents=8).fit(X, y).predict_joint_log_proba(X),
         "own covariance": GaussianDiscriminant("own").fit(numbers, y).predict_joint_log_proba(numbers),
         "shared covariance": GaussianDiscriminant("shared").fit(numbers, y).predict_joint_log_proba(numbers),
     }

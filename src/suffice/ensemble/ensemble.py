@@ -40,7 +40,7 @@ class GenerativeEnsemble(NaiveBayes):
         (``"text"``) only in those of its words.
     n_bins : int, default=5
         Bins of a column of numbers in averaged dependence, at most.
-    max_parents : int, default=12
+    max_parents : int, default=8
         Columns that others may depend on in averaged dependence, at most.
     cuts, parents : optional
         Bins and parents of averaged dependence, as in `suffice.AveragedDependence`. Models with the ``families_``,
@@ -105,7 +105,7 @@ class GenerativeEnsemble(NaiveBayes):
         families: str | Family | Mapping[Any, Any] = "best",
         *,
         n_bins: int = 5,
-        max_parents: int = 12,
+        max_parents: int = 8,
         cuts: Mapping[Any, Any] | None = None,
         parents: Sequence[Any] | None = None,
         prior: Prior = "data",

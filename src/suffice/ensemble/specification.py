@@ -143,7 +143,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
 
     families: Families = "best"
     n_bins: int = 5
-    max_parents: int = 12
+    max_parents: int = 8
     cuts: Mapping[Any, Any] | None = None
     parents: Sequence[Any] | None = None
 

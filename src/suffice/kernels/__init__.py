@@ -113,6 +113,7 @@ __all__ = [
     "join_row",
     "join_row_scatter",
     "join_scatter",
+    "limit_threads",
     "linear_posterior",
     "linear_scores",
     "outer",
@@ -129,6 +130,7 @@ __all__ = [
     "table_sums",
     "tempered_loss",
     "text_codes",
+    "thread_count",
     "value_ranges",
     "widen_cell_ends",
     "write_posterior",
@@ -138,3 +140,13 @@ __all__ = [
 def instruction_set() -> str:
     """Name of the instruction set in use: ``baseline``, ``avx2`` or ``avx512``."""
     return _core.instruction_set()
+
+
+def thread_count(tasks: int) -> int:
+    """Number of threads that kernels called from this thread use for so many tasks."""
+    return _core.thread_count(tasks)
+
+
+def limit_threads(count: int) -> None:
+    """Set the largest number of threads for kernels called from this thread."""
+    _core.limit_threads(count)

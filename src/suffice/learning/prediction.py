@@ -68,7 +68,7 @@ def answer(fitted: Fitted, table: Table, method: str, numbers: Index | None = No
         return specification.present(method, known, classes, dtype)
 
     with contextlib.suppress(ValueError):
-        return evaluate_in_blocks(table, len(classes.labels), evaluate)
+        return evaluate_in_blocks(table, len(classes.labels), evaluate, at_once=len(fitted.combined.blocks) > 1)
     # A row has no answer. The joint densities of all rows tell which row, and whether one of its values is invalid.
     return answer_of_joint(fitted, method, joint(fitted, table), classes, dtype, table, numbers)
 

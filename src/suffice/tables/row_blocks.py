@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from suffice import kernels
 from suffice.numerics.types import Array
 from suffice.tables.table import Table
 
@@ -13,13 +15,18 @@ __all__ = ["evaluate_in_blocks"]
 
 BLOCK_CELLS = 1 << 21  # of the table, or of four numbers for each row and class
 LEAST_ROWS = 1 << 10
+MOST_AT_ONCE = 4  # blocks
+ANY = 1 << 30  # number of tasks, larger than any number of threads
 
 
-def evaluate_in_blocks(table: Table, n_classes: int, evaluate: Callable[[Table, Array | None], Array]) -> Array:
+def evaluate_in_blocks(
+    table: Table, n_classes: int, evaluate: Callable[[Table, Array | None], Array], *, at_once: bool = False
+) -> Array:
     """Return ``evaluate(rows, out)`` for all rows of a table; each result has one row for each row of its block.
 
     ``evaluate`` may write to ``out`` or return an array of its own. ``out`` is None for the first block, when the type
-    of the result is not known yet.
+    of the result is not known yet. With ``at_once``, several threads evaluate blocks: this is faster if much of the
+    work is done outside kernels, which use all threads for one block.
 
     >>> from suffice.tables.table import MatrixTable
     >>> evaluate_in_blocks(MatrixTable(np.array([[1.0], [2.0]])), 1, lambda rows, out: 2 * rows.x)
@@ -35,9 +42,48 @@ def evaluate_in_blocks(table: Table, n_classes: int, evaluate: Callable[[Table, 
     first = evaluate(table.rows(0, step), None)
     whole = np.empty((n, *first.shape[1:]), dtype=first.dtype)
     whole[:step] = first
-    for start in range(step, n, step):
+
+    def write(start: int) -> None:
         stop = min(n, start + step)
         block = evaluate(table.rows(start, stop), whole[start:stop])
         if block.base is not whole:
             whole[start:stop] = block
+
+    starts = range(step, n, step)
+    _run(write, starts, min(MOST_AT_ONCE, kernels.thread_count(len(starts))) if at_once else 1)
     return whole
+
+
+def _run(task: Callable[[int], None], values: Sequence[int], threads: int) -> None:
+    """Call ``task`` with each value, in this thread and in others; fewer if no more can be started."""
+    pending, lock, limit = iter(values), threading.Lock(), kernels.thread_count(ANY)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        while not failures:
+            with lock:
+                value = next(pending, None)
+            if value is None:
+                return
+            try:
+                task(value)
+            except BaseException as raised:  # raised again in the caller's thread
+                failures.append(raised)
+
+    def help_out() -> None:
+        kernels.limit_threads(limit)
+        work()
+
+    helpers = []
+    for _ in range(threads - 1):
+        helper = threading.Thread(target=help_out, daemon=True)
+        try:
+            helper.start()
+        except RuntimeError:  # the interpreter ends, or the system has no more threads
+            break
+        helpers.append(helper)
+    work()
+    for helper in helpers:
+        helper.join()
+    if failures:
+        raise failures[0]

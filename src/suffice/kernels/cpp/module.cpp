@@ -1,5 +1,6 @@
 // The module, and how it sees Python's arrays.
 #include "binding.hpp"
+#include "threads.hpp"
 
 namespace suffice {
 
@@ -81,6 +82,8 @@ Membership membership(const Matrix &x, const Codes &codes, const Table &soft, co
 
 NB_MODULE(_core, m) {
     m.def("instruction_set", [] { return suffice::kernels().name; });
+    m.def("thread_count", &suffice::thread_count);
+    m.def("limit_threads", &suffice::limit_threads);
     suffice::bind_arrow(m);
     suffice::bind_bin_counts(m);
     suffice::bind_counts(m);

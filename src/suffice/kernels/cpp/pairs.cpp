@@ -404,8 +404,9 @@ struct PairShares {
     int64_t at_once;  // number of factors whose product does not underflow
 };
 
-constexpr int64_t SCORED = 128;  // rows that are scored together: the table of one parent stays in the cache
-constexpr int64_t SIDES = 8;     // rows whose products are computed together, so none waits for the factor before it
+constexpr int64_t SCORED = 128;          // rows that are scored together: the table of one parent stays in the cache
+constexpr int64_t STRIDE = SCORED + 16;  // of columns of these rows: a power of two would use few sets of the cache
+constexpr int64_t SIDES = 8;  // rows whose products are computed together, so none waits for the factor before it
 
 struct ScoredRows {
     std::vector<int32_t> cells;        // column by column: the last cell of the tables where they are not read
@@ -415,7 +416,7 @@ struct ScoredRows {
 
 void read_rows(const CellRows &x, const PairShares &m, const double *pooled, int64_t first, int64_t last,
                ScoredRows &s) {
-    s.cells.resize(SCORED * x.columns);
+    s.cells.resize(STRIDE * x.columns);
     const auto none = static_cast<int32_t>(m.width - 1);
     if (last - first < SCORED) std::fill(s.cells.begin(), s.cells.end(), none);
     bool inside = true;
@@ -423,7 +424,7 @@ void read_rows(const CellRows &x, const PairShares &m, const double *pooled, int
         for (int64_t j = 0; j < x.columns; ++j) {
             const int32_t cell = x.row(i)[j];
             inside &= cell < none;
-            s.cells[j * SCORED + i - first] = cell < 0 || cell >= none || !(pooled[cell] > 0) ? none : cell;
+            s.cells[j * STRIDE + i - first] = cell < 0 || cell >= none || !(pooled[cell] > 0) ? none : cell;
         }
     require(inside, "a cell is outside the tables");
 }
@@ -438,7 +439,7 @@ void products(const double *const *entries, const int32_t *cells, int64_t column
         const int64_t end = std::min(columns, start + at_once);
         for (int64_t j = start; j < end; ++j)
             for (int64_t i = 0; i < SIDES; ++i)
-                value[i] *= two(entries[i] + 2 * static_cast<int64_t>(cells[j * SCORED + i]));
+                value[i] *= two(entries[i] + 2 * static_cast<int64_t>(cells[j * STRIDE + i]));
         for (int64_t i = 0; i < SIDES; ++i) {
             first[i]->times(value[i][0]);
             second[i]->times(value[i][1]);
@@ -475,7 +476,7 @@ void score_rows(const CellRows &x, const Parents &parents, const PairShares &m, 
         std::fill(s.known, s.known + rows, 0);
         for (int64_t p = 0; p < parents.count; ++p)
             multiply([&](int64_t i) -> const double * {
-                const int64_t cell = s.cells[parents.column[p] * SCORED + i], row = cell + parents.shift[p];
+                const int64_t cell = s.cells[parents.column[p] * STRIDE + i], row = cell + parents.shift[p];
                 if (cell == m.width - 1) return nullptr;
                 require(row >= 0 && row < m.height, "a cell is outside the tables");
                 return pairs + 2 * row * m.width;

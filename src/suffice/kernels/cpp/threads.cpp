@@ -158,6 +158,14 @@ int thread_count(int64_t tasks) {
 #endif
 }
 
+void limit_threads(int64_t count) {
+#ifdef _OPENMP
+    omp_set_num_threads(static_cast<int>(std::max<int64_t>(1, count)));
+#else
+    (void)count;
+#endif
+}
+
 void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task) {
     if (threads <= 1) {
         for (int64_t i = 0; i < tasks; ++i) task(i, 0);

@@ -31,6 +31,9 @@ class Buffer {
 // Number of threads to use for this many tasks.
 int thread_count(int64_t tasks);
 
+// Sets the largest number of threads for calls from the caller's thread.
+void limit_threads(int64_t count);
+
 // Runs task(i, seat) for each i, in the caller's thread and up to `threads` - 1 others; each has its own seat, below
 // `threads`. An exception is rethrown when all tasks have ended.
 void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task);
