@@ -58,6 +58,12 @@ class Block:
             return MixedRows(table, self.columns, self.names)
         return table.numbers(self.columns, self.names, copy=None if self.family.reads_columns else True)
 
+    def copies(self, x: Table) -> bool:
+        """Whether `take` copies numbers of all rows: they are apart in a matrix, or columns of a frame."""
+        if self.family.reads != "numbers":
+            return False
+        return x.copies(self.columns) if isinstance(x, MatrixTable) else not self.family.reads_columns
+
     def check(self, rows: BlockRows, present: Mask | None = None) -> None:
         """Raise `InputError` for values outside the family's domain.
 

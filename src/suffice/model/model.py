@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, columns_at, listed
+from suffice.families import Family
 from suffice.model.alignment import aligned, same_layout
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
@@ -17,11 +19,13 @@ from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 from suffice.statistics.classes import present_rows
 from suffice.statistics.statistic import has_faded
 from suffice.tables import MatrixTable, Table
+from suffice.tables.table import as_table
 
 __all__ = ["Model"]
 
 ALL = slice(None)
 NO_COLUMNS = np.empty(0)
+COPIED_CELLS = 1 << 20  # at one time
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Model:
         statistics: list[Statistic] = []
         for block in blocks:
             known = _known_statistic(block, blocks, statistics)
+            if known is None:
+                known = _summarized_in_parts(block, x, members, present)
             if known is None:
                 rows = block.take(x)
                 block.check(rows, present)
@@ -232,6 +238,30 @@ def _known_statistic(block: Block, blocks: Sequence[Block], statistics: Sequence
             found = block.family.statistic_from(other.family, statistic)
             if found is not None:
                 return found
+    return None
+
+
+def _summarized_in_parts(
+    block: Block, x: Table | Matrix, members: Membership, present: Mask | None
+) -> Statistic | None:
+    """The statistic of columns whose numbers are copied: parts of the rows are, one after the other.
+
+    None if there are few cells, if the family chooses something by the rows, or if a row is wrong, which the statistic
+    of all rows explains.
+    """
+    family, table = block.family, as_table(x)
+    step = max(1, COPIED_CELLS // max(1, len(block.names)))
+    if len(table) <= step or not block.copies(table) or type(family).settled is not Family.settled:
+        return None
+    statistic: Statistic = family.zero(members.classes, len(block.names))
+    with contextlib.suppress(InputError):
+        for start in range(0, len(table), step):
+            here = slice(start, min(start + step, len(table)))
+            rows = block.take(table.rows(here.start, here.stop))
+            block.check(rows, None if present is None else present[here])
+            part = family.summarize(rows, members.take(here), block.names)
+            statistic = statistic.merge(part)
+        return statistic.check(block.names)
     return None
 
 

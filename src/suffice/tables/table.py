@@ -172,6 +172,10 @@ class MatrixTable(Table):
         x = self.x if columns == slice(None) else _some_columns(self.x, columns)
         return x if self.above is None else ThresholdedMatrix(x, self.above)
 
+    def copies(self, columns: ColumnSelection) -> bool:
+        """Whether `numbers` of these columns is a copy: they are apart in the rows of a dense matrix."""
+        return not (is_sparse(self.x) or isinstance(_consecutive(columns), slice))
+
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
         """Return columns as codes of their numbers; cells that a sparse matrix does not store have the level 0."""
         x = self.numbers(columns, names)
@@ -184,13 +188,18 @@ class MatrixTable(Table):
 
 
 def _some_columns(x: Matrix, columns: ColumnSelection) -> Matrix:
-    if not isinstance(columns, slice):
-        at = list(columns)
-        if at and at == list(range(at[0], at[-1] + 1)):
-            columns = slice(at[0], at[-1] + 1)
-        elif isinstance(x, np.ndarray) and x.flags.c_contiguous:
-            return np.take(x, at, axis=1)  # several times faster than x[:, at]
+    columns = _consecutive(columns)
+    if isinstance(columns, list) and isinstance(x, np.ndarray) and x.flags.c_contiguous:
+        return np.take(x, columns, axis=1)  # several times faster than x[:, columns]
     return x[:, columns]
+
+
+def _consecutive(columns: ColumnSelection) -> slice | list[int]:
+    """A slice if the columns are consecutive, otherwise their positions."""
+    if isinstance(columns, slice):
+        return columns
+    at = list(columns)
+    return slice(at[0], at[-1] + 1) if at and at == list(range(at[0], at[-1] + 1)) else at
 
 
 def _sparse_column(x: SparseMatrix, j: int) -> CodedColumn:
