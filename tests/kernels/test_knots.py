@@ -34,3 +34,12 @@ def test_shapes_are_checked():
         kernels.add_line_scores(VALUES, np.zeros(1), np.zeros((1, 2)), np.zeros((len(VALUES), 2)))
     with pytest.raises(ValueError, match="an entry for each value"):
         kernels.add_step_scores(VALUES, np.zeros(1), np.zeros((2, 2)), np.zeros((3, 2)))
+
+
+def test_values_that_are_not_aligned_are_copied():
+    stored = b"\0" + np.array([0.25, 0.5, 0.75]).tobytes()
+    unaligned = np.frombuffer(stored, dtype=np.int8)[1:].view(np.float64)
+    assert not unaligned.flags.aligned
+    out = np.zeros((3, 1))
+    kernels.add_line_scores(unaligned, np.array([0.0, 1.0]), np.array([[0.0], [4.0]]), out)
+    assert out.ravel().tolist() == [1.0, 2.0, 3.0]

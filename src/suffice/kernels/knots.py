@@ -47,4 +47,4 @@ def add_line_scores(values: Float, knots: Float, table: Float, out: Float, weigh
 
 
 def _column(values: Float) -> Float:
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return np.require(values, np.float64, ["C", "A"])
