@@ -488,3 +488,27 @@ def test_a_first_batch_of_one_class_asks_to_join_batches():
     X = np.random.default_rng(0).normal(size=(40, 2))
     with pytest.raises(suffice.ClassError, match=r"only one class: 'a'.*join batches until they hold two classes"):
         GenerativeEnsemble().partial_fit(X, ["a"] * 40, classes=["a", "b"])
+
+
+def test_rows_without_evidence_do_not_shift_the_others():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1000)
+    words = np.array(["red apple pie today", "green pear tart today"])
+    noise = np.array([" ".join(rng.choice(["one", "two", "three", "four"], 3)) for _ in y])
+    text = np.where(rng.random(1000) < 0.8, words[y], words[1 - y]).astype(object) + " " + noise
+    missing = rng.random(1000) < np.where(y == 1, 0.8, 0.2)
+    text[missing] = None
+    model = GenerativeEnsemble().fit(text[:, None], y)
+    p = model.predict_proba(text[~missing][:, None])[:, 1]
+    alone = GenerativeEnsemble().fit(text[~missing][:, None], y[~missing]).predict_proba(text[~missing][:, None])[:, 1]
+    assert np.abs(p - alone).max() < 0.05
+    empty = np.array([[None]], dtype=object)
+    np.testing.assert_allclose(model.predict_proba(empty)[0], np.bincount(y) / len(y), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1.0, 60.0])
+def test_a_constant_weight_does_not_change_how_rows_are_held_out(weight):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 8300)
+    X = rng.standard_normal((8300, 2)) + y[:, None]
+    assert GenerativeEnsemble().fit(X, y, np.full(len(y), weight)).calibration_.rule == "10 folds"

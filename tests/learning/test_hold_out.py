@@ -34,3 +34,25 @@ def test_the_only_row_of_a_class_is_not_held_out():
     some = np.arange(19, 60, 2)
     hold_out = HoldOut(fitted.model, MatrixTable(X[some]), Membership(fitted.classes, codes=y[some]), 10)
     assert hold_out.only_rows().tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "weight", "rule"),
+    [
+        (slice(0, 20), 1.0, "held-out rows"),
+        (slice(0, 20), 1e3, "held-out rows"),
+        (slice(0, 200), 1e3, "leave-one-out"),
+        (slice(0, 3000, 290), 1.0, "held-out rows"),  # one of the 20 rows of the last class
+        (slice(2980, 3000, 2), 1.0, "leave-one-out"),  # ten of them
+    ],
+)
+def test_a_small_share_of_each_class_is_held_out_at_once(rows, weight, rule):
+    y = np.repeat([0, 1, 0, 1, 2], [745, 745, 745, 745, 20])
+    X = np.random.default_rng(0).standard_normal((3000, 2)) + y[:, None]
+    weights = np.full(3000, weight)
+    fitted = NaiveBayes("gaussian").fit(X, y, weights).fitted_
+    members = Membership(fitted.classes, codes=y[rows], weights=weights[rows])
+    hold_out = HoldOut(fitted.model, MatrixTable(X[rows]), members, 10)
+    parts = hold_out.parts(fitted, np.arange(len(members)))
+    assert hold_out.name == rule
+    assert np.isfinite(parts).all()

@@ -21,7 +21,7 @@ from suffice.ensemble.gaussian_member import GaussianMember
 from suffice.exceptions import Choices, Estimator, InputError, SingularCovarianceWarning
 from suffice.families import AveragedDependence, Text
 from suffice.learning.best_families import LARGEST_SQUARED
-from suffice.learning.calibration import Calibration, fit_temperature
+from suffice.learning.calibration import Calibration, fit_temperature, has_evidence
 from suffice.learning.column_weights import fit_column_weights, some_rows
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, Families
 from suffice.learning.fitted import Fitted
@@ -251,9 +251,10 @@ class EnsembleSpecification(NaiveBayesSpecification):
         return _HeldOut(rows[used], parts[:, usable], part.codes, weights, hold_out.name)
 
     def _weights(self, fitted: Fitted, found: _HeldOut) -> Calibration:
-        """Weights that are fitted to held-out rows; those of naive Bayes alone if there are none."""
+        """Weights that are fitted to held-out rows with evidence; those of naive Bayes alone if there are none."""
         model, names = fitted.model, part_names(fitted.blocks)
-        if not len(found.rows):  # no class has two rows
+        found = found.take(np.flatnonzero(has_evidence(found.parts.sum(axis=0), found.parts[0])))
+        if not len(found.rows):
             alone = np.zeros(len(names))
             for block, at in zip(fitted.blocks, parts_of_blocks(fitted.blocks), strict=True):
                 alone[at] = 0.0 if block.member else 1.0

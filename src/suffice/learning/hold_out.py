@@ -33,7 +33,7 @@ __all__ = ["HoldOut"]
 
 N_FOLDS = 10
 ROUNDING = 1e-9  # relative to the weight of a class
-FEW = 50  # rows of a model for each row, if all are held out at once
+SMALL = 50  # weight of a model relative to that of rows that are held out at once, at least
 MOST_ITERATED = 50  # rows that are held out one by one if a family iterates to estimate parameters
 
 
@@ -171,8 +171,15 @@ class HoldOut:
 
     @property
     def _are_few(self) -> bool:
-        """Whether the model without all of the rows is nearly as good as that without one."""
-        return len(self.table) * FEW < self._n_rows
+        """Whether the model without all of the rows is nearly as good as that without one.
+
+        They have a small share of the weight, and no more of any class than a fold would have.
+        """
+        codes, known, these = self.members.codes, self.model.weights.weight, self.members.class_weights()
+        if codes is None or self._is_whole or len(known) != len(these):
+            return False
+        counts = np.bincount(codes[codes >= 0], minlength=len(known))
+        return bool(these.sum() * SMALL < known.sum() and ((these * N_FOLDS <= known) | (counts <= 1)).all())
 
     @property
     def _n_rows(self) -> int:
