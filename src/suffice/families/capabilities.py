@@ -8,12 +8,15 @@ exists. A function that needs only one capability names its protocol instead of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
 from suffice.families.linear import Linear, PosteriorRequest
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import Membership, Statistic
 from suffice.statistics.aggregation import Aggregation, Answer
+
+if TYPE_CHECKING:
+    from suffice.families.contract import Family
 
 __all__ = [
     "AggregatesColumns",
@@ -173,6 +176,9 @@ class LaysOutStatistic(Protocol):
 
     def statistic_columns(self, n_columns: int) -> Index:
         """Positions of the block's columns in its statistic (m, n_columns)."""
+
+    def statistic_from(self, other: Family, statistic: Statistic) -> Statistic | None:
+        """The statistic of the rows from that of another family of the same columns."""
 
     def after_removal(
         self, before: FamilyStatistic, after: FamilyStatistic, columns: Sequence[object]
