@@ -95,7 +95,9 @@ NB_MODULE(_core, m) {
     suffice::bind_linear(m);
     suffice::bind_moments(m);
     suffice::bind_knots(m);
-    suffice::bind_pairs(m);
+    suffice::bind_cells(m);
+    suffice::bind_pair_counts(m);
+    suffice::bind_pair_scores(m);
     suffice::bind_posterior(m);
     suffice::bind_quantiles(m);
     suffice::bind_records(m);
