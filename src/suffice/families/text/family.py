@@ -32,7 +32,7 @@ from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
 from suffice.families.text.parameters import COMPLEMENTS, TextParameters, document_weights, words_used
 from suffice.numerics.types import Array, Codes, Float, Mask, Matrix
-from suffice.statistics import ClassAxis, Membership, WordSums
+from suffice.statistics import ClassAxis, Membership, Statistic, WordSums
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.word_sums import counted_directly
 from suffice.tables.sparse_cells import cell_rows, same_cells
@@ -166,6 +166,11 @@ class Text(Family):
             return WordSums.of_rows(word_rows(x, self.analysis, self.slots), members, self._settings)
         documents = x.documents(self.analysis)
         return WordSums.summarize(documents, self.analysis.token_rules, members, self.slots, self._settings)
+
+    def statistic_from(self, other: Family, statistic: Statistic) -> WordSums | None:
+        """The statistic of a family that reads the same words; None for others."""
+        alike = isinstance(other, Text) and (other.analysis, other.slots) == (self.analysis, self.slots)
+        return statistic if alike and isinstance(statistic, WordSums) else None
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
