@@ -268,7 +268,9 @@ class TextNaiveBayes(TunableClassifier):
         x is how often each word occurs, or its weight in the document with ``weighting="unit"``; with
         ``event="bernoulli"`` or ``binary``, whether it occurs. With ``length`` above 0, or words in bursts
         (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a calibration, the log-odds are those
-        of calibrated probabilities. See `GenerativeClassifier.linear_form`.
+        of calibrated probabilities. A document without evidence keeps the prior, even if ``theta0`` differs from it:
+        a missing one, or one without known words (absent Bernoulli words of ``weighting="count"`` are evidence). See
+        `GenerativeClassifier.linear_form`.
 
         >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
         >>> form = model.linear_form()

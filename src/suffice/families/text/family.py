@@ -137,12 +137,17 @@ class Text(Family):
     @property
     def is_density(self) -> bool:
         """Whether scores are log-densities."""
-        return self.event not in COMPLEMENTS and not self.idf and self.length == 0 and not self._is_weighted
+        return self.event not in COMPLEMENTS and not self.idf and self.length == 0 and not self._has_unit_length
+
+    @property
+    def _has_unit_length(self) -> bool:
+        """Whether documents have unit length; those without words, which have no length, have no effect."""
+        return self.weighting == "unit" and not self.binary
 
     @property
     def _is_weighted(self) -> bool:
         """Whether words have weights of the document instead of counts."""
-        return self.weighting == "unit" and not self.binary and self.event != "bernoulli"
+        return self._has_unit_length and self.event != "bernoulli"
 
     @property
     def consistent(self) -> bool:
@@ -244,7 +249,7 @@ class Text(Family):
             scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
             scores[documents.missing] = 0.0
-            if self.weighting == "unit":
+            if self._has_unit_length:
                 scores[length == 0] = 0.0
         return scores
 
@@ -267,7 +272,7 @@ class Text(Family):
             return
         setting = Argument("idf", True) if self.idf else Argument("length", self.length)
         remedy: tuple[str | Argument, ...] = (Argument("idf", False), " and ", Argument("length", 0))
-        if self._is_weighted:
+        if self._has_unit_length:
             setting, remedy = Argument("weighting", "unit"), (Argument("weighting", "count"),)
         if self.event in COMPLEMENTS:
             setting = Argument("event", self.event)
@@ -369,6 +374,8 @@ class Text(Family):
 
     def linear_form(self, parameters: TextParameters) -> Linear:
         """``coef`` for the count of each word; for Bernoulli words, and with ``binary``, for its presence.
+
+        Documents that have no effect are not described: missing ones, and with ``weighting="unit"`` those without words.
 
         >>> axis = ClassAxis.of(["ham", "spam"])
         >>> texts = Texts(["hello you", "cheap pills, cheap"])
