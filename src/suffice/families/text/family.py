@@ -375,7 +375,7 @@ class Text(Family):
     def linear_form(self, parameters: TextParameters) -> Linear:
         """``coef`` for the count of each word; for Bernoulli words, and with ``binary``, for its presence.
 
-        Documents that have no effect are not described: missing ones, and with ``weighting="unit"`` those without words.
+        It does not describe documents without effect: missing ones and, with ``weighting="unit"``, those without words.
 
         >>> axis = ClassAxis.of(["ham", "spam"])
         >>> texts = Texts(["hello you", "cheap pills, cheap"])
