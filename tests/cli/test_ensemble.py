@@ -151,3 +151,15 @@ def test_like_names_columns_that_differ(place):
     said = refused("fit", "c.csv", "--like", "made/a.suffice")
     assert "c.csv has no column 'size', which made/a.suffice has;" in said
     assert "made/a.suffice has no column 'height', which c.csv has" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--ignore", "size"], "--ignore names the column 'size', which made/a.suffice reads."),
+        (["--weights", "size"], "--weights names the column 'size', which made/a.suffice reads."),
+        (["--columns", "kind,member,visits"], "--columns does not name 'size', which made/a.suffice reads."),
+    ],
+)
+def test_like_names_the_option_that_takes_a_column(place, options, reason):
+    assert reason in refused("fit", "made/b.csv", "--like", "made/a.suffice", *options)

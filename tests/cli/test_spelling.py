@@ -7,6 +7,7 @@ import click
 import pytest
 
 from cli.made import python_syntax, ran, refused, run
+from suffice import AveragedDependence, GenerativeEnsemble
 from suffice.api import MODELS as ESTIMATORS
 from suffice.cli import fit as fit_command
 from suffice.cli.compare import command as compare
@@ -86,6 +87,14 @@ def test_models_are_those_of_the_library():
     (option,) = [each for each in fit.params if each.name == "kind"]
     assert isinstance(option.type, click.Choice)
     assert tuple(option.type.choices) == tuple(ESTIMATORS)
+
+
+@pytest.mark.parametrize("name", ["n_bins", "max_parents"])
+def test_defaults_in_the_help_are_those_of_the_models(name):
+    (option,) = [each for each in fit.params if each.name == name]
+    ensemble, averaged = (getattr(model(), name) for model in (GenerativeEnsemble, AveragedDependence))
+    apart = "" if ensemble == averaged else f", and {averaged} for averaged-dependence"
+    assert f"default: {ensemble}{apart}." in option.help
 
 
 def test_errors_and_warnings_are_spelled(folder, monkeypatch):

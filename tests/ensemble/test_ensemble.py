@@ -484,9 +484,9 @@ def test_columns_without_values_are_warned_about_once(estimator):
     assert "columns 'none', 'nan'" in messages[0]
 
 
-def test_a_first_batch_of_one_class_asks_to_join_batches():
+def test_a_first_batch_of_one_class_is_an_error():
     X = np.random.default_rng(0).normal(size=(40, 2))
-    with pytest.raises(suffice.ClassError, match=r"only one class: 'a'.*join batches until they hold two classes"):
+    with pytest.raises(suffice.ClassError, match=r"only one class: 'a'.*In a stream, the first batch must hold at"):
         GenerativeEnsemble().partial_fit(X, ["a"] * 40, classes=["a", "b"])
 
 

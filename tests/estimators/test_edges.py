@@ -1,5 +1,6 @@
 """What once went wrong, or could: each a case that ordinary data does not meet."""
 
+import datetime
 import multiprocessing
 import os
 import signal
@@ -457,9 +458,19 @@ def test_models_of_matrices_refuse_times(estimator):
     times = (np.datetime64("2020-01-01") + np.arange(40).reshape(20, 2)).astype("M8[ns]")
     y = np.arange(20) % 2
     spans = times - times[0, 0]
-    for rows in (times, spans, pd.DataFrame(times, columns=["a", "b"]), pl.DataFrame({"a": times[:, 0]})):
-        with pytest.raises(InputError, match=r"takes numbers, but (X holds|'a'.* holds?) times"):
+    frame = pd.DataFrame(times, columns=["a", "b"])
+    for rows, held in (
+        (times, "X holds dates"),
+        (spans, "X holds durations"),
+        (frame, "'a', 'b' hold dates"),
+        (frame - times[0, 0], "'a', 'b' hold durations"),
+        (pl.DataFrame({"a": times[:, 0]}), "'a' holds dates"),
+    ):
+        with pytest.raises(InputError, match=rf"takes numbers, but {held}\..* or use NaiveBayes"):
             clone(estimator).fit(rows, y)
+    hours = pl.DataFrame({"a": times[:, 0], "b": [datetime.time(i) for i in range(20)]})
+    with pytest.raises(InputError, match=r"but 'b' holds times of day\. .* such as hours since midnight\.$"):
+        clone(estimator).fit(hours, y)
     numbers = clone(estimator).fit(spans / np.timedelta64(1, "D") + y[:, None], y)
-    with pytest.raises(InputError, match="X holds times"):
+    with pytest.raises(InputError, match="X holds dates"):
         numbers.predict(times)

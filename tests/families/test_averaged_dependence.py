@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from suffice import NaiveBayes
 from suffice.exceptions import InputError
 from suffice.families import AveragedDependence
 from suffice.sources.columns import ColumnTable, ObjectColumn
@@ -264,3 +265,21 @@ def test_tables_for_predictions_are_not_pickled():
     found = family.log_likelihood(parameters, rows)
     assert len(pickle.dumps(parameters)) == before
     np.testing.assert_array_equal(family.log_likelihood(pickle.loads(pickle.dumps(parameters)), rows), found)
+
+
+def test_without_parents_columns_are_independent():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    x = rng.integers(0, 3, (60, 2)) + (y == 1)[:, None]
+    family = AveragedDependence(parents=())
+    model = NaiveBayes({(0, 1): family}, calibrate=True).fit(x, y)
+    plain = NaiveBayes({(0, 1): family}).fit(x, y)
+    alone = [NaiveBayes({(0,): AveragedDependence(parents=())}).fit(x[:, [j]], y) for j in range(2)]
+    expected = sum(np.log(each.predict_proba(x[:, [j]])) for j, each in enumerate(alone)) - np.log(plain.class_prior_)
+    expected = np.exp(expected - np.logaddexp.reduce(expected, axis=1, keepdims=True))
+    np.testing.assert_allclose(plain.predict_proba(x), expected, rtol=1e-9)
+    assert np.isfinite(model.predict_proba(x)).all()
+    parts = plain.explain(x, label=1, against=0)
+    odds = plain.predict_log_proba(x)
+    np.testing.assert_allclose([sum(each) for each in parts.parts], odds[:, 1] - odds[:, 0], rtol=1e-9)
+    assert plain.sample(5, random_state=0)[0].shape == (5, 2)

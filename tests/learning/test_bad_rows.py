@@ -171,3 +171,18 @@ def test_a_source_without_a_good_row_says_why(tmp_path):
         InputError, match=r"No row of .*data.csv can be used. The first problem: .*line 2 has 1 field; expected 2"
     ):
         NaiveBayes().fit(source, "label")
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (1e153, "is too large: the squares of the column overflow when they are added"),
+        (1e300, "whose square overflows"),
+    ],
+)
+def test_numbers_that_overflow_are_told_apart_from_their_sum(number, reason):
+    x, y = np.tile([number, -number], 200)[:, None], np.arange(400) % 2
+    with pytest.raises(InputError, match="holds 1e") as error:
+        NaiveBayes().fit(x, y)
+    assert reason in str(error.value)
+    assert "in float64. Correct the cell, or rescale the column, for example to unit variance." in str(error.value)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import load
+from suffice import GenerativeEnsemble, load, merge
 from suffice.estimators import ESTIMATORS
 from suffice.model_file.validation import KINDS
 from suffice.tables.table import Kind
@@ -24,6 +24,8 @@ def rows_of(name):
         return frame.assign(when=pd.to_datetime(frame["when"]), kind=frame["kind"].astype("category"))
     if name.startswith("TextNaiveBayes"):
         return columns["text"]
+    if "0" not in columns:
+        return pd.DataFrame(columns)
     return np.column_stack([np.array(column, dtype=float) for column in columns.values()])
 
 
@@ -50,3 +52,17 @@ def test_every_kind_of_column_keeps_its_number():
 
 def test_there_is_a_file_of_every_estimator():
     assert {name.split("-")[0] for name in ANSWERS} == set(ESTIMATORS)
+
+
+def test_members_that_a_file_did_not_have_get_no_weight_and_learn():
+    model = load(STORED / "v1-GenerativeEnsemble-text.suffice")
+    calibration = model.calibration_
+    assert calibration.weights[calibration.columns.index("(complement words of text)")] == 0
+    rows, labels = rows_of("GenerativeEnsemble-text"), model.classes_.repeat(2)
+    new = GenerativeEnsemble(model.families_, cuts=model.cuts_, parents=model.parents_).fit(rows, labels)
+    for merged in (merge([model, new]), merge([new, model])):
+        blocks, statistics = merged.fitted_.model.blocks, merged.fitted_.model.statistics
+        words = {block.member: statistic for block, statistic in zip(blocks, statistics, strict=True)}
+        weighted, complement = (words[f"{which} words of text"] for which in ("weighted", "complement"))
+        np.testing.assert_array_equal(weighted.count, complement.count)
+        assert weighted.count.sum() > new.fitted_.model.statistics[-1].count.sum()

@@ -76,8 +76,12 @@ def test_streams_and_merges_are_exact(documents, tmp_path, event):
         merged.merge(TextNaiveBayes().fit(docs, y))
 
 
-def test_weights_are_no_density(documents):
-    model = TextNaiveBayes(weighting="unit").fit(*documents)
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli"])
+def test_weights_are_no_density(documents, event):
+    model = TextNaiveBayes(event, weighting="unit").fit(*documents)
+    for method in (lambda: model.sample(3), lambda: model.log_likelihood(["word"])):
+        with pytest.raises(InputError, match=r"Use weighting='count'"):
+            method()
     with pytest.raises(InputError, match=r"weighting='unit' has no log-likelihood.*Use weighting='count'"):
         model.score_samples(["word"])
     with pytest.raises(InputError, match=r"weighting must be 'count' or 'unit'.*Did you mean 'unit'"):
@@ -110,3 +114,17 @@ def test_missing_documents_do_not_move_the_calibration(documents):
     together = model.fit([*docs, *([None] * len(missing))], [*y, *missing]).predict_proba(docs)
     np.testing.assert_allclose(together, alone, atol=0.02)
     np.testing.assert_allclose(model.predict_proba([None]), 0.5, rtol=1e-12)
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_the_linear_form_is_that_of_documents_with_known_words(documents, calibrate):
+    docs, y = documents[0], documents[1] % 2
+    model = TextNaiveBayes("bernoulli", weighting="unit", calibrate=calibrate).fit(docs, y)
+    form = model.linear_form()
+    assert model.known_words(docs).all()
+    rows = np.array([[word in doc.lower().split() for word in form.columns] for doc in docs], dtype=float)
+    linear = 1 / (1 + np.exp(-rows @ form.theta - form.theta0))
+    outliers = model.calibration_.outliers if calibrate else 0.0  # the linear form is without them
+    expected = (1 - outliers) * linear + outliers * model.class_prior_[1]
+    np.testing.assert_allclose(model.predict_proba(docs)[:, 1], expected, rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba([""])[0], model.class_prior_, rtol=1e-12)

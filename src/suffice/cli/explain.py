@@ -108,7 +108,8 @@ class ExplainedRow(TypedDict):
 @click.option(
     "--pairs",
     is_flag=True,
-    help="List pairs of columns apart, for averaged-dependence and ensemble; default: half of a pair's part each.",
+    help="List pairs of columns separately, for averaged-dependence and ensemble; default: each column gets half of a "
+    "pair's part.",
 )
 @columns_options
 @reading_options

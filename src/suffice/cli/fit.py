@@ -163,7 +163,8 @@ def command(
             check_model_settings(kind, settings)
             read = [name for name in source.names if name not in (target, weights)]
             if like is not None and first is not None:
-                check_columns_like(like, first, source, read)
+                named = {"--ignore": ignore or (), "--weights": [weights], "--target": [target]}
+                check_columns_like(like, first, source, read, columns, named)
             model = estimator_of(kind, settings, source, target, first)
             source.read_numbers(model.specification().reader.number_columns(read, None))
             note_reading(source)

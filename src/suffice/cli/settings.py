@@ -165,7 +165,7 @@ BINS = (
         "--max-parents",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Columns that others may depend on, the most informative ones; default: 12, and 50 for "
+        help="Columns that others may depend on, the most informative ones; default: 8, and 50 for "
         "averaged-dependence.",
     ),
 )
@@ -408,8 +408,18 @@ def model_like(path: str, kind: str | None, settings: Settings) -> tuple[str, Ge
     return own, model
 
 
-def check_columns_like(path: str, model: GenerativeClassifier, source: Source, read: Sequence[str]) -> None:
-    """Raise if the columns that would be read are not those of the model whose choices are repeated."""
+def check_columns_like(
+    path: str,
+    model: GenerativeClassifier,
+    source: Source,
+    read: Sequence[str],
+    columns: Sequence[str] | None,
+    others: Mapping[str, Sequence[str | None]],
+) -> None:
+    """Raise if the columns that would be read are not those of the model whose choices are repeated.
+
+    ``columns`` are those of ``--columns``; ``others`` are columns that other options name.
+    """
     from suffice.exceptions import InputError, listed
 
     known = model.fitted_.layout.feature_names
@@ -417,17 +427,22 @@ def check_columns_like(path: str, model: GenerativeClassifier, source: Source, r
         return
     families: Mapping[Any, object] = getattr(model, "families_", {})
     missing = [name for name in known if name not in read and families.get(name, "") is not None]
-    others = [name for name in read if name not in known]
+    new = [name for name in read if name not in known]
     file = source.name or "The data"
-    sentences = []
-    if missing:
-        sentences.append(f"{file} has no column {listed(missing)}, which {path} has")
-    if others:
-        sentences.append(f"{path} has no column {listed(others)}, which {file} has; --ignore ignores a column")
+    sentences, rest = [], missing
+    for option, names in others.items():
+        named = [name for name in rest if name in names]
+        rest = [name for name in rest if name not in named]
+        if named:
+            sentences.append(f"{option} names the column {listed(named)}, which {path} reads")
+    if rest and columns is not None:
+        sentences.append(f"--columns does not name {listed(rest)}, which {path} reads")
+    elif rest:
+        sentences.append(f"{file} has no column {listed(rest)}, which {path} has")
+    if new:
+        sentences.append(f"{path} has no column {listed(new)}, which {file} has; --ignore ignores a column")
     if sentences:
-        raise InputError(
-            f"--like needs the columns of the model: {'; '.join(sentences)}.", column=(missing or others)[0]
-        )
+        raise InputError(f"--like needs the columns of the model: {'; '.join(sentences)}.", column=(missing or new)[0])
 
 
 def _choices_of(model: Any) -> dict[str, object]:

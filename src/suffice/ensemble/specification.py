@@ -147,7 +147,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
     cuts: Mapping[Any, Any] | None = None
     parents: Sequence[Any] | None = None
 
-    def families_of(self, schema: Schema) -> Families:
+    def families_of(self, schema: Schema, *, chosen: bool = True) -> Families:
         """The families of these columns; the data choose that of a column that a mapping does not name.
 
         After the choice, a column without a score has the family of its type, as in files of earlier versions.
@@ -157,9 +157,8 @@ class EnsembleSpecification(NaiveBayesSpecification):
         names, scores = list(schema.names), schema.scores
         named = {name for key in self.families for name in columns_of(key, names)}
         rest = [(j, name) for j, name in enumerate(names) if name not in named]
-        tried = [scores is None or not np.isnan(scores.log_loss[j]).all() for j, _ in rest]
-        given = {name: BEST if by_data else "auto" for (_, name), by_data in zip(rest, tried, strict=True)}
-        return {**self.families, **given}
+        tried = {name for j, name in rest if scores is not None and not np.isnan(scores.log_loss[j]).all()}
+        return {**self.families, **{name: BEST if name in tried or not chosen else "auto" for _, name in rest}}
 
     def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """The blocks of naive Bayes, then those of the other members, which read the same columns."""

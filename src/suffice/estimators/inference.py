@@ -179,7 +179,8 @@ class Inference(Predictor):
 
         For two classes p(y=1 | x) = 1/(1 + exp(−theta·x − theta0)), the logistic function; for K classes p(y | x) is
         the softmax of ``theta @ x + theta0``, one row for each class. With a calibration, the log-odds are those of
-        calibrated probabilities. A model whose log-odds are not linear raises `NotLinearError`.
+        calibrated probabilities, except for rows without evidence, which keep the prior. A model whose log-odds are not
+        linear raises `NotLinearError`.
         """
         return prediction.linear_form(self.fitted_)
 

@@ -131,9 +131,8 @@ class AveragedDependenceParameters:
 def _side_by_side(tables: Float) -> Float:
     """Tables of each class (K, ..., C) with the numbers of two classes next to each other (⌈K/2⌉, ..., 2 C)."""
     even = np.concatenate([tables, tables[-1:]]) if len(tables) % 2 else tables
-    return np.ascontiguousarray(np.stack([even[::2], even[1::2]], axis=-1)).reshape(
-        -1, *tables.shape[1:-1], 2 * tables.shape[-1]
-    )
+    both = np.ascontiguousarray(np.stack([even[::2], even[1::2]], axis=-1))
+    return both.reshape(*both.shape[:-2], 2 * both.shape[-2])
 
 
 @register

@@ -62,7 +62,8 @@ class Calibration:
         ε, the share of rows whose scores say nothing about their labels; 0 if the rows show none, and for an isotonic
         map.
     rule : str
-        How rows were held out for the fit: leave-one-out, ten folds, or all at once if the model has many other rows.
+        How rows were held out for the fit: "leave-one-out", "10 folds" (fewer of few rows), or "held-out rows" if the
+        model has many other rows.
     columns : tuple
         For weights of columns, what each weight belongs to: a column, or a tuple of dependent columns; empty for other
         maps.

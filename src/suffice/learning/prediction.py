@@ -189,7 +189,10 @@ def log_likelihood(fitted: Fitted, table: Table, y: object, sample_weight: objec
 
 
 def linear_form(fitted: Fitted) -> LinearForm:
-    """The log-odds as a linear function of x; those of calibrated probabilities with a calibration."""
+    """The log-odds as a linear function of x; those of calibrated probabilities with a calibration.
+
+    A calibrated row without evidence keeps the prior instead.
+    """
     if not fitted.specification.calibrates:
         return fitted.specification.linear_form(fitted)
     calibration = fitted.required_calibration()

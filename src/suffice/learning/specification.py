@@ -194,11 +194,7 @@ class Specification(ABC):
     def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:
         """Raise if a model cannot be fitted to so many rows and columns of these classes."""
         if len(classes.labels) < 2:
-            stream = (
-                " The first batch of a stream chooses what later ones keep: join batches until they hold two classes."
-                if self.begins_with_fit
-                else ""
-            )
+            stream = " In a stream, the first batch must hold at least two classes." if self.begins_with_fit else ""
             raise ClassError(
                 f"{self.estimator} needs at least two classes, but y holds only one class: "
                 f"{listed(classes.labels.tolist())}. Add rows of another class.{stream}",

@@ -182,7 +182,7 @@ def summarize_batch(
 
 
 def _explain_overflow(table: Table, layout: RowLayout, error: InputError) -> None:
-    """Raise an error that names the rows in which the column of an error holds a number whose square overflows."""
+    """Raise an error that names the rows in which the column of an error holds numbers whose squares overflow."""
     name = error.column
     j = list(layout.names).index(name)
     if table.kinds[j] != "number":
@@ -191,11 +191,16 @@ def _explain_overflow(table: Table, layout: RowLayout, error: InputError) -> Non
     if is_sparse(x):
         return
     numbers = np.asarray(x, dtype=np.float64)[:, 0]
-    rows = np.flatnonzero(np.abs(numbers) >= np.sqrt(np.finfo(np.float64).max / len(numbers)))
+    largest = np.finfo(np.float64).max
+    rows = np.flatnonzero(np.abs(numbers) >= np.sqrt(largest / len(numbers)))
     if len(rows):
+        number = float(numbers[rows[0]])
+        reason = "whose square overflows"
+        if abs(number) < np.sqrt(largest):
+            reason = "which is too large: the squares of the column overflow when they are added"
         raise InputError.in_row(
-            f"holds {numbers[rows[0]]:g}, whose square overflows in float64. Correct the cell, or rescale the column, "
-            "for example to unit variance.",
+            f"holds {number:g}, {reason} in float64. Correct the cell, or rescale the column, for example to unit "
+            "variance.",
             rows=rows,
             column=name,
         ) from error

@@ -211,6 +211,19 @@ class Model:
                 raise MergeError(f"{error} Restore the settings, or call fit again.") from None
         return replace(self, blocks=tuple(blocks))
 
+    def with_members(self, blocks: Sequence[Block]) -> Model | None:
+        """The model with further members among its blocks; None unless its statistics determine theirs."""
+        own = {id(block): statistic for block, statistic in zip(self.blocks, self.statistics, strict=True)}
+        statistics: list[Statistic] = []
+        for block in blocks:
+            found = own.get(id(block))
+            if found is None:
+                found = _known_statistic(block, blocks, statistics)
+            if found is None:
+                return None
+            statistics.append(found)
+        return replace(self, blocks=tuple(blocks), statistics=tuple(statistics))
+
     def _check_blocks(self, other: Model) -> None:
         ours, others = ([name for block in model.blocks for name in block.names] for model in (self, other))
         if ours != others and len(ours) == len(others) and set(ours) == set(others):

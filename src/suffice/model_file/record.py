@@ -19,7 +19,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.specification import SPECIFICATIONS, Specification
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Model
-from suffice.model.parts import part_names
+from suffice.model_file.added_members import with_added_members, without_added_members
 from suffice.model_file.arrays import Json
 from suffice.model_file.container import FORMAT, read_container, write_container
 from suffice.model_file.disk import Path, as_path
@@ -209,10 +209,10 @@ def _read(file: str, find: Find) -> Fitted:
     tuning, calibration = attributes.get("tuning"), attributes.get("calibration")
     _check_chosen(tuning, calibration)
     zero = Model.zero(specification.blocks_of(schema, tuning), weights.classes)
-    if calibration is not None and calibration.columns not in ((), part_names(zero.blocks)):
-        raise ModelFileError("its calibration has weights of other columns")
-    statistics = _statistics(document, reader, zero)
+    described = without_added_members(zero, calibration)
+    model = replace(described, weights=weights, statistics=_statistics(document, reader, described))
     reader.finish()
+    model, calibration = with_added_members(model, calibration, zero)
     given, declared, target = (attributes.get(name) for name in ("given", "declared", "target"))
     if target is not None and not isinstance(target, str):
         raise ModelFileError(f"{target!r} is not the name of a column")
@@ -221,7 +221,7 @@ def _read(file: str, find: Find) -> Fitted:
     return Fitted(
         specification,
         layout,
-        replace(zero, weights=weights, statistics=statistics),
+        model,
         declared=declared,
         tuning=tuning,
         calibration=calibration,

@@ -54,8 +54,11 @@ class NaiveBayesSpecification(TunableSpecification):
         """Rows are tables with columns of any type."""
         return TableReader(self.estimator, self.families)
 
-    def families_of(self, schema: Schema) -> Families:
-        """The families of these columns; a column that a mapping does not name has that of its type."""
+    def families_of(self, schema: Schema, *, chosen: bool = True) -> Families:
+        """The families of these columns; a column that a mapping does not name has that of its type.
+
+        ``chosen`` tells whether the data have chosen the families that they choose.
+        """
         return self.families
 
     @property
@@ -99,7 +102,7 @@ class NaiveBayesSpecification(TunableSpecification):
         schema, settings = layout.schema, self.family_settings(None)
         if self.blocks is not None:
             schema = replace(schema, found=found_blocks(self.families, schema, table, members, settings))
-        at = best_columns(self.families_of(schema), schema)
+        at = best_columns(self.families_of(schema, chosen=False), schema)
         if at:
             taken = frozenset() if schema.found is None else schema.found.taken
             apart = [j for j in at if j not in taken]

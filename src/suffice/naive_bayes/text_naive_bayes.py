@@ -43,7 +43,8 @@ class TextNaiveBayes(TunableClassifier):
         Words are drawn one after another; or each word of the vocabulary is present or absent; or a class is scored by
         how rarely the other classes use the words of a document. Normalised, the weights of words have the same sum in
         all classes; together with ``weighting="unit"`` and ``idf=True`` this is the transformed weight-normalised
-        complement of Rennie et al. (2003). The scores of a complement are not log-likelihoods: calibrate them.
+        complement of Rennie et al. (2003), except that documents get unit length before ``idf``, not after it. The
+        scores of a complement are not log-likelihoods: calibrate them.
     max_words : int, None or "auto", default=10_000
         Size of the vocabulary: so many of the most frequent words, None for all.
     smoothing : float or "auto", default=1.0
@@ -268,7 +269,9 @@ class TextNaiveBayes(TunableClassifier):
         x is how often each word occurs, or its weight in the document with ``weighting="unit"``; with
         ``event="bernoulli"`` or ``binary``, whether it occurs. With ``length`` above 0, or words in bursts
         (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a calibration, the log-odds are those
-        of calibrated probabilities. See `GenerativeClassifier.linear_form`.
+        of calibrated probabilities. A document without evidence keeps the prior, even if ``theta0`` differs from it:
+        a missing one, or one without known words (absent Bernoulli words of ``weighting="count"`` are evidence). See
+        `GenerativeClassifier.linear_form`.
 
         >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
         >>> form = model.linear_form()

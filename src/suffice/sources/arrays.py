@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import narwhals as nw
 import numpy as np
 
 from suffice.exceptions import Argument, Estimator, InputError, SufficeError, listed, short
@@ -43,6 +44,11 @@ __all__ = [
 FORMATS = ("csr", "csc")
 NUMBER_TYPES = {int, float}
 NUMBERS = (np.dtype(np.float64), np.dtype(np.float32))
+TIMES = {  # what a column may hold, and a number that it may be converted to
+    "times of day": "hours since midnight",
+    "durations": "hours",
+    "dates": "days since a date",
+}
 
 
 @dataclass(frozen=True)
@@ -220,27 +226,40 @@ def _check_numbers(X: object) -> None:
         )
 
 
+def _kind_of_times(kind: nw.dtypes.DType) -> str | None:
+    """What a column of a frame holds if it is a kind of times; None otherwise."""
+    if isinstance(kind, nw.Duration):
+        return "durations"
+    if isinstance(kind, nw.Date | nw.Datetime):
+        return "dates"
+    return "times of day" if kind.is_temporal() else None
+
+
 def _check_no_times(estimator: str, X: object) -> None:
-    """Raise if X holds times or durations: as numbers they depend on the unit that they are stored in."""
+    """Raise if X holds dates, times or durations: as numbers they depend on the unit that they are stored in."""
     try:
         frame = as_frame(X)
     except InputError:  # of a frame that scikit-learn's checks accept or refuse by their own rules
         return
     if frame is None:
-        times: list[object] = []
-        where = "X" if isinstance(X, np.ndarray) and X.dtype.kind in "mM" else ""
+        kinds: dict[object, str | None] = {}
+        held = {"m": "durations", "M": "dates"}.get(X.dtype.kind) if isinstance(X, np.ndarray) else None
     else:
-        times = [name for name, kind in frame.schema.items() if kind.is_temporal()]
-        where = listed(times)
-    if where:
-        raise InputError(
-            f"{estimator} takes numbers, but {where} {'hold' if len(times) > 1 else 'holds'} times. Convert them to "
-            "numbers, such as days since a date, or use ",
-            Estimator("NaiveBayes"),
-            ", which reads columns of all types.",
-            argument="X",
-            column=times[0] if times else None,
-        )
+        kinds = {name: _kind_of_times(kind) for name, kind in frame.schema.items()}
+        held = next((what for what in TIMES if what in kinds.values()), None)
+    if held is None:
+        return
+    names = [name for name, kind in kinds.items() if kind == held]
+    advice: tuple[str | Estimator, ...] = (".",)
+    if held != "times of day":
+        advice = ", or use ", Estimator("NaiveBayes"), f", which reads columns of {held}."
+    raise InputError(
+        f"{estimator} takes numbers, but {listed(names) or 'X'} {'hold' if len(names) > 1 else 'holds'} {held}. "
+        f"Convert them to numbers, such as {TIMES[held]}",
+        *advice,
+        argument="X",
+        column=names[0] if names else None,
+    )
 
 
 def _types(X: object, *, integers: bool) -> list[object]:

@@ -41,6 +41,7 @@ def main() -> None:
     words = np.array(["pill", "day", "größer", "日本語", "\U0001f600x", "The"])
     documents = [" ".join(rng.choice(words, k + rng.integers(0, 6))) + f" w{k}" for k in y.tolist()]
     documents[4] = None
+    mails = frame[["size", "red", "kind"]].assign(text=documents, more=x[:, 1])
     models = {
         "AveragedDependence": (
             AveragedDependence(calibrate=True, cuts={2: "levels"}),
@@ -54,6 +55,9 @@ def main() -> None:
             texts,
             weights,
         ),
+        "GenerativeEnsemble-text": (GenerativeEnsemble({"text": "text"}), mails, texts, weights),
+        "GenerativeEnsemble-words": (GenerativeEnsemble("text"), mails[["text"]], texts, None),
+        "GenerativeEnsemble-named": (GenerativeEnsemble({"size": "gaussian"}), mails.drop(columns="text"), y, None),
         "GaussianDiscriminant": (GaussianDiscriminant("own", shrinkage="ledoit_wolf"), x, texts, weights),
         "NaiveBayes": (NaiveBayes(prior=[0.2, 0.3, 0.5]), holes, y, weights),
         "NaiveBayes-frame": (NaiveBayes(families, smoothing=0.5), frame, texts, None),
@@ -86,6 +90,8 @@ def main() -> None:
         if name == "NaiveBayes-frame":
             asked = asked.assign(when=asked["when"].astype(str)).replace({np.nan: None})
             columns = {column: asked[column].tolist() for column in asked}
+        elif isinstance(rows, pd.DataFrame):
+            columns = {column: asked[column].astype(object).replace({np.nan: None}).tolist() for column in asked}
         elif rows is documents:
             columns = {"text": asked}
         else:

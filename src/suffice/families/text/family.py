@@ -32,7 +32,7 @@ from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
 from suffice.families.text.parameters import COMPLEMENTS, TextParameters, document_weights, words_used
 from suffice.numerics.types import Array, Codes, Float, Mask, Matrix
-from suffice.statistics import ClassAxis, Membership, WordSums
+from suffice.statistics import ClassAxis, Membership, Statistic, WordSums
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.word_sums import counted_directly
 from suffice.tables.sparse_cells import cell_rows, same_cells
@@ -137,12 +137,17 @@ class Text(Family):
     @property
     def is_density(self) -> bool:
         """Whether scores are log-densities."""
-        return self.event not in COMPLEMENTS and not self.idf and self.length == 0 and not self._is_weighted
+        return self.event not in COMPLEMENTS and not self.idf and self.length == 0 and not self._has_unit_length
+
+    @property
+    def _has_unit_length(self) -> bool:
+        """Whether documents have unit length; those without words, which have no length, have no effect."""
+        return self.weighting == "unit" and not self.binary
 
     @property
     def _is_weighted(self) -> bool:
         """Whether words have weights of the document instead of counts."""
-        return self.weighting == "unit" and not self.binary and self.event != "bernoulli"
+        return self._has_unit_length and self.event != "bernoulli"
 
     @property
     def consistent(self) -> bool:
@@ -166,6 +171,11 @@ class Text(Family):
             return WordSums.of_rows(word_rows(x, self.analysis, self.slots), members, self._settings)
         documents = x.documents(self.analysis)
         return WordSums.summarize(documents, self.analysis.token_rules, members, self.slots, self._settings)
+
+    def statistic_from(self, other: Family, statistic: Statistic) -> WordSums | None:
+        """The statistic of a family that reads the same words; None for others."""
+        alike = isinstance(other, Text) and (other.analysis, other.slots) == (self.analysis, self.slots)
+        return statistic if alike and isinstance(statistic, WordSums) else None
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
@@ -239,7 +249,7 @@ class Text(Family):
             scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
             scores[documents.missing] = 0.0
-            if self.weighting == "unit":
+            if self._has_unit_length:
                 scores[length == 0] = 0.0
         return scores
 
@@ -262,7 +272,7 @@ class Text(Family):
             return
         setting = Argument("idf", True) if self.idf else Argument("length", self.length)
         remedy: tuple[str | Argument, ...] = (Argument("idf", False), " and ", Argument("length", 0))
-        if self._is_weighted:
+        if self._has_unit_length:
             setting, remedy = Argument("weighting", "unit"), (Argument("weighting", "count"),)
         if self.event in COMPLEMENTS:
             setting = Argument("event", self.event)
@@ -364,6 +374,8 @@ class Text(Family):
 
     def linear_form(self, parameters: TextParameters) -> Linear:
         """``coef`` for the count of each word; for Bernoulli words, and with ``binary``, for its presence.
+
+        It does not describe documents without effect: missing ones and, with ``weighting="unit"``, those without words.
 
         >>> axis = ClassAxis.of(["ham", "spam"])
         >>> texts = Texts(["hello you", "cheap pills, cheap"])
