@@ -126,6 +126,7 @@ def drawn(family, trial, seed):
 
 
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
+@pytest.mark.filterwarnings("ignore::suffice.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
 def test_law(family, law):
