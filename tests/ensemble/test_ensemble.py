@@ -488,3 +488,19 @@ def test_a_first_batch_of_one_class_asks_to_join_batches():
     X = np.random.default_rng(0).normal(size=(40, 2))
     with pytest.raises(suffice.ClassError, match=r"only one class: 'a'.*join batches until they hold two classes"):
         GenerativeEnsemble().partial_fit(X, ["a"] * 40, classes=["a", "b"])
+
+
+def test_columns_of_many_decades_are_in_naive_bayes_and_averaged_dependence_alone():
+    wide = np.array([1e-200, 2e-200, 1e-200, 3e-200, 1e200, 2e200])
+    for X in (wide[:, None], np.column_stack([wide, np.arange(6.0)]), np.column_stack([wide, wide])):
+        model = GenerativeEnsemble().fit(X, [0, 1] * 3)
+        assert np.isfinite(model.predict_proba(X)).all()
+        assert "covariance" not in str(model.weights_)
+    one_row_each = GenerativeEnsemble().fit([[1e200, 1.0], [1.0, 2.0]], [0, 1])
+    assert np.isfinite(one_row_each.predict_proba([[1e200, 1.0]])).all()
+
+
+def test_a_number_beyond_the_range_of_naive_bayes_is_named():
+    X = np.array([[1.0, 2, 3, 4, 5, 1.7e308], [1.0, 2, 3, 4, 5, 6]]).T
+    with pytest.raises(InputError, match=r"row 5 holds 1.7e\+308, but a histogram column holds numbers up to 1e307"):
+        GenerativeEnsemble().fit(X, [0, 1] * 3)
