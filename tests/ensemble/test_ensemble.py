@@ -16,6 +16,7 @@ from sklearn.metrics import log_loss
 import suffice
 from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, InputError, MergeError, NaiveBayes
 from suffice.exceptions import ConvergenceWarning, NotLinearError
+from suffice.families import Gaussian
 from suffice.families.multivariate_gaussian import missing_cells
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.tunable import with_data_prior
@@ -245,8 +246,12 @@ def test_samples_and_conditionals_are_those_of_naive_bayes(fitted):
 
 
 def test_the_log_odds_are_not_linear(fitted):
-    with pytest.raises(NotLinearError):
+    with pytest.raises(NotLinearError, match=r"An ensemble has no linear form.*GaussianDiscriminant\(\)") as caught:
         fitted[0].linear_form()
+    assert "Share the variance" not in str(caught.value)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    for model in (GaussianDiscriminant(), NaiveBayes(Gaussian(variance="shared"))):
+        assert len(model.fit(X, np.arange(60) % 2).linear_form().theta) == 2
 
 
 def test_another_prior_moves_the_probabilities(fitted):
