@@ -99,7 +99,8 @@ def fit(
         The columns to learn from, or the columns to ignore.
     validate : bool or int, default=True
         Whether the model is scored on held-out rows, in the same pass: on a uniform sample of at most so many rows
-        (True: 100,000). A model that continues to learn is scored on the rows of this source.
+        (True: 100,000), of which an ensemble uses at most 8,192. A model that continues to learn is scored on the rows
+        of this source.
     progress : callable, optional
         Called with the source after each batch.
     **reading

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
+from suffice.cli.evaluation import Evaluation
 from suffice.comparison.scores import mean_and_error, row_losses, scored
 
 
@@ -66,3 +67,15 @@ def test_the_mean_of_fewer_than_two_values_has_no_error():
     assert np.isnan(mean_and_error(np.array([]))).all()
     assert mean_and_error(np.array([2.0]))[0] == 2.0
     assert np.isnan(mean_and_error(np.array([2.0]))[1])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_brier_score_is_that_of_scikit_learn_and_of_an_evaluation(k):
+    rng = np.random.default_rng(0)
+    codes, p = rng.integers(0, k, 200), rng.dirichlet(np.ones(k), 200)
+    (score,) = scored({"model": p}, codes, {"model": 0.0})
+    of_class = p[:, 1] if k == 2 else p
+    assert score.brier == pytest.approx(brier_score_loss(codes, of_class), rel=1e-12)
+    evaluation = Evaluation(range(k))
+    evaluation.add(codes, np.log(p))
+    assert score.brier == pytest.approx(evaluation.scores()["brier"], rel=1e-12)

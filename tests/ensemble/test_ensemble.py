@@ -16,6 +16,7 @@ from sklearn.metrics import log_loss
 import suffice
 from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, InputError, MergeError, NaiveBayes
 from suffice.exceptions import ConvergenceWarning, NotLinearError
+from suffice.families import Gaussian
 from suffice.families.multivariate_gaussian import missing_cells
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.tunable import with_data_prior
@@ -245,8 +246,12 @@ def test_samples_and_conditionals_are_those_of_naive_bayes(fitted):
 
 
 def test_the_log_odds_are_not_linear(fitted):
-    with pytest.raises(NotLinearError):
+    with pytest.raises(NotLinearError, match=r"An ensemble has no linear form.*GaussianDiscriminant\(\)") as caught:
         fitted[0].linear_form()
+    assert "Share the variance" not in str(caught.value)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    for model in (GaussianDiscriminant(), NaiveBayes(Gaussian(variance="shared"))):
+        assert len(model.fit(X, np.arange(60) % 2).linear_form().theta) == 2
 
 
 def test_another_prior_moves_the_probabilities(fitted):
@@ -512,3 +517,19 @@ def test_a_constant_weight_does_not_change_how_rows_are_held_out(weight):
     y = rng.integers(0, 3, 8300)
     X = rng.standard_normal((8300, 2)) + y[:, None]
     assert GenerativeEnsemble().fit(X, y, np.full(len(y), weight)).calibration_.rule == "10 folds"
+
+
+def test_columns_of_many_decades_are_in_naive_bayes_and_averaged_dependence_alone():
+    wide = np.array([1e-200, 2e-200, 1e-200, 3e-200, 1e200, 2e200])
+    for X in (wide[:, None], np.column_stack([wide, np.arange(6.0)]), np.column_stack([wide, wide])):
+        model = GenerativeEnsemble().fit(X, [0, 1] * 3)
+        assert np.isfinite(model.predict_proba(X)).all()
+        assert "covariance" not in str(model.weights_)
+    one_row_each = GenerativeEnsemble().fit([[1e200, 1.0], [1.0, 2.0]], [0, 1])
+    assert np.isfinite(one_row_each.predict_proba([[1e200, 1.0]])).all()
+
+
+def test_a_number_beyond_the_range_of_naive_bayes_is_named():
+    X = np.array([[1.0, 2, 3, 4, 5, 1.7e308], [1.0, 2, 3, 4, 5, 6]]).T
+    with pytest.raises(InputError, match=r"row 5 holds 1.7e\+308, but a histogram column holds numbers up to 1e307"):
+        GenerativeEnsemble().fit(X, [0, 1] * 3)

@@ -8,6 +8,7 @@ import pytest
 
 from cli.made import refused
 from suffice import ClassError, GaussianDiscriminant, InputError, NaiveBayes, SingularCovarianceError, TextNaiveBayes
+from suffice.families import MultivariateGaussian
 
 X, Y = [[0.0], [1.0], [0.2], [1.5]], ["a", "b", "a", "b"]
 
@@ -87,5 +88,32 @@ def test_rows_that_do_not_vary():
         GaussianDiscriminant().fit([[1.0, 2.0]] * 300, [0, 1] * 150)
     with pytest.raises(SingularCovarianceError, match=r"No column varies .* rows of the same class differ"):
         GaussianDiscriminant().fit([[1.0, 2.0], [2.0, 3.0]] * 150, [0, 1] * 150)
-    with pytest.raises(SingularCovarianceError, match=r"one row each\. Give more rows for each class"):
+    with pytest.raises(SingularCovarianceError, match=r"no class has more than one row with values\. Give more rows"):
         GaussianDiscriminant().fit([[1.0, 2.0], [2.0, 3.0]], [0, 1])
+
+
+@pytest.mark.filterwarnings("ignore::suffice.EmptyColumnWarning")
+@pytest.mark.parametrize(
+    ("filled", "missing", "words"),
+    [
+        (0, "em", "No cell has a value, so there is no covariance to estimate"),
+        (0, "drop", "No row is complete, so there is no covariance to estimate"),
+        (1, "em", "no class has more than one row with values"),
+        (3, "em", "no class has more than one row with values"),
+        (3, "drop", "no class has more than one complete row"),
+    ],
+)
+def test_rows_without_values_to_estimate_a_covariance(filled, missing, words):
+    X = np.full((6, 2), np.nan)
+    X[:filled] = np.arange(6.0).reshape(3, 2)[:filled]
+    estimators = [NaiveBayes({(0, 1): MultivariateGaussian(missing=missing)})]
+    if missing == "em" or filled == 3:
+        estimators += [GaussianDiscriminant(covariance, missing=missing) for covariance in ("shared", "own")]
+    for estimator in estimators:
+        with pytest.raises(SingularCovarianceError, match=words):
+            estimator.fit(X, [0, 1, 2] * 2)
+
+
+def test_rows_of_little_weight_that_are_equal():
+    with pytest.raises(SingularCovarianceError, match="No column varies within any class, so there is no covariance"):
+        GaussianDiscriminant().fit([[1.0], [2.0]] * 2, [0, 1] * 2, sample_weight=[0.4] * 4)

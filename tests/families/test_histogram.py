@@ -243,3 +243,37 @@ def test_a_discrete_column_has_samples_and_moments_of_its_numbers():
         assert deviation == pytest.approx(x[y == label, 0].std(), abs=0.1)
     ages = model.parameters(1)
     assert ages["deviation"][0] == pytest.approx(x[y == "low", 1].std(), rel=0.1)
+
+
+DECADES = [
+    [1e-200, 2e-200, 1e-200, 3e-200, 1e200, 2e200],
+    [-1e250, -3e-250, 1e-300, 0.0, 1e200, 3e306],
+    [1.0, 2.0, 3.0, 4.0, 5.0, 1e300],
+    [*(-np.geomspace(1e200, 1e-200, 50)), *np.linspace(1e-200, 2e-200, 150)],
+]
+
+
+@pytest.mark.parametrize("values", DECADES)
+def test_a_column_of_many_decades_has_a_positive_density(values):
+    X = np.array(values)[:, None]
+    y = np.arange(len(X)) % 2
+    for families in ("histogram", "best"):
+        model = NaiveBayes(families).fit(X, y)
+        assert np.isfinite(model.predict_proba(X)).all()
+        assert np.isfinite(model.score_samples(X)).all()
+        others = [[-1e307], [0.0], [7.0], [1e307]]
+        assert np.isfinite(model.score_samples(others)).all()
+        assert np.isfinite(model.predict_proba(others)).all()
+        drawn, _ = model.sample(200, random_state=0)
+        assert np.isfinite(drawn).all()
+        table = model.parameters(0)
+        assert np.isfinite(table["mean"]).all()
+        assert not np.isnan(table["deviation"]).any()
+
+
+@pytest.mark.parametrize("families", ["histogram", "best"])
+@pytest.mark.parametrize("cell", [1.7e308, -1.7e308])
+def test_a_number_beyond_the_range_is_named(families, cell):
+    X = np.array([1.0, 2, 3, 4, 5, cell])[:, None]
+    with pytest.raises(InputError, match=r"row 5 holds -?1.7e\+308, but a histogram column holds numbers up to 1e307"):
+        NaiveBayes(families).fit(X, [0, 1] * 3)

@@ -2,6 +2,8 @@
 
 import os
 import random
+import signal
+import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -432,3 +434,41 @@ def test_slots_are_the_same_everywhere():
         by_hand.word_slot(word, 1 << 20) for word in ("", "spam", "a longer word", "Σé")
     ]
     assert kernels.word_slot("spam", 1 << 20) == 572_104  # must never change, since files hold counts of slots
+
+
+def _long_passes():
+    """Passes over documents that take about a third of a second each in one thread."""
+    text = " ".join(f"w{i}" for i in range(20_000))
+    documents, rules = Documents.of_strings([text] * 400), TokenRules()
+    codes, lookup = np.zeros(len(documents), dtype=np.int64), Lookup(Words.of(["w1", "w2"]))
+    yield lambda: kernels.count_words(documents, rules, codes, 1)
+    yield lambda: kernels.score_words(documents, rules, lookup, np.ones((2, 1)))
+    yield lambda: kernels.encode_words(documents, rules, lookup)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
+def test_a_signal_ends_a_pass():
+    class StoppedError(Exception):
+        pass
+
+    def stop(*_):
+        raise StoppedError
+
+    handled = []
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        with threadpool_limits(1):
+            for run in _long_passes():
+                signal.signal(signal.SIGALRM, lambda *_: handled.append(time.perf_counter()))
+                start = time.perf_counter()
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+                run()
+                end = time.perf_counter()
+                assert end - handled.pop() > 0.1 * (end - start)  # not only when the pass has ended
+                signal.signal(signal.SIGALRM, stop)
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+                with pytest.raises(StoppedError):
+                    run()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.covariance import LedoitWolf
 from sklearn.exceptions import NotFittedError
@@ -334,3 +335,21 @@ def test_merging_files_with_different_columns(tmp_path):
     one, other = NaiveBayes().fit(numbers(), labels()), NaiveBayes().fit(numbers()[:, :2], labels())
     with pytest.raises(MergeError, match=r"different columns \(3 and 2\)"):
         round_trip(one, tmp_path).merge(round_trip(other, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "form"),
+    [
+        (NaiveBayes(), np.asarray),
+        (NaiveBayes(), sparse.csr_array),
+        (AveragedDependence(), np.asarray),
+        (GenerativeEnsemble(), np.asarray),
+    ],
+)
+def test_numbers_of_extended_precision_are_drawn_in_float64(estimator, form, tmp_path):
+    X = form(np.random.default_rng(0).normal(size=(30, 2)).astype(np.longdouble))
+    model = clone(estimator).fit(X, [0, 1] * 15)
+    model.save(tmp_path / "model")
+    for each in (model, load(tmp_path / "model")):
+        drawn, _ = each.sample(3, random_state=0)
+        assert drawn.dtype == np.float64

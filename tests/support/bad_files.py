@@ -201,7 +201,7 @@ BAD_FILES = [
     BadFile(
         "a day that there is not",
         file("data.csv", b"when,label\n2020-01-01,a\n2020-02-01,b\n2020-02-31,a\n2020-03-01,b\n"),
-        ("data.csv", "line 4", "column 'when'", "'2020-02-31' is not a time"),
+        ("data.csv", "line 4", "column 'when'", "'2020-02-31' is not a date/time"),
         {"types": {"when": "time"}},
         skipped=1,
         left=3,

@@ -60,7 +60,8 @@ def read_types_of_model(
 
 
 def _expected_types(model: GenerativeClassifier, read: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the columns that must be "text" or "number"."""
+    """Yield the columns that must be "text", "number" or "time"."""
+    kinds = model.fitted_.layout.schema.kinds
     estimate, known = model.fitted_.estimate, model.fitted_.layout.feature_names
     alone = len(read) == estimate.n_columns == 1  # a text model reads a column of any name
     names = read if known is None or len(known) != estimate.n_columns or alone else known
@@ -70,4 +71,4 @@ def _expected_types(model: GenerativeClassifier, read: Sequence[str]) -> Iterato
         for j, position in enumerate(block.positions(estimate.n_columns)):
             kind = block.family.expected_kind(parameters, j)
             if kind is not None:
-                yield names[position], kind
+                yield names[position], "time" if (kind, kinds[position]) == ("number", "time") else kind

@@ -12,7 +12,7 @@ from typing import TypedDict
 import numpy as np
 
 from suffice.learning.roc_areas import MAX_EXACT_SCORES, RocAreas
-from suffice.learning.scores import BINS, LEAST, baseline
+from suffice.learning.scores import BINS, LEAST, baseline, brier_score
 from suffice.numerics.types import Codes, Float, Index
 
 __all__ = ["ClassScores", "Evaluation", "TotalScores"]
@@ -88,8 +88,8 @@ class Evaluation:
         self._count_pairs(codes, predicted, w)
         self.n_rows += n
         known = codes < k
-        of_label = np.where(known, proba[rows, np.where(known, codes, 0)], 0.0)
-        self._brier += float(w @ ((proba**2).sum(axis=1) - 2 * of_label + 1))
+        total = w.sum()
+        self._brier += total * brier_score(proba, codes, w) if total else 0.0
         loss, v = -np.maximum(log_proba[rows[known], codes[known]], np.log(LEAST)), w[known]
         squares = v**2
         self._loss += v.sum(), v @ loss, squares.sum(), squares @ loss, squares @ loss**2, (w**2).sum()
@@ -137,7 +137,7 @@ class Evaluation:
             "log_loss": float(mean),
             "log_loss_error": float(np.sqrt(max(spread, 0.0)) / known) if known else np.nan,
             "baseline_log_loss": baseline_log_loss,
-            "brier": float(self._brier / total / (2 if k == 2 else 1)),
+            "brier": float(self._brier / total),
             "calibration_error": float(np.abs(confidence - correct).sum() / weight.sum()),
             "auc": area,
             "auc_error": area_error,

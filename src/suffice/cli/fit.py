@@ -108,7 +108,7 @@ class ScoreFacts(TypedDict):
         metavar="N",
         default=100_000,
         show_default=True,
-        help="Score the model on at most N held-out rows.",
+        help="Score the model on at most N held-out rows; an ensemble on 8,192 of them at most.",
     ),
     click.option("--no-validate", is_flag=True, help="Do not score the model."),
 )

@@ -50,7 +50,8 @@ def command(
 ) -> None:
     """Remove the rows of DATA from MODEL. The result is the model that never saw them.
 
-    The model must have learned these rows, with the same labels and weights.
+    The model must have learned these rows, with the same labels and weights. What the first rows have chosen stays:
+    families, cuts, weights and the bins of histograms.
     """
     check_writable(output)
     import suffice

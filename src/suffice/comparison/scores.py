@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.learning.scores import LEAST, balanced_accuracy, calibration_error, roc_auc
+from suffice.learning.scores import LEAST, balanced_accuracy, brier_score, calibration_error, roc_auc
 from suffice.numerics.types import Codes, Float
 
 __all__ = ["Score", "mean_and_error", "row_losses", "scored"]
@@ -24,7 +24,7 @@ class Score:
     log_loss : float
         Mean of −log p(label | x). Probabilities are at least 2.2e-16, so a row adds at most 36.
     brier : float
-        Mean of ``Σ_k (p(k | x) − [label = k])²``.
+        Mean of ``Σ_k (p(k | x) − [label = k])²``, halved for two classes, as in scikit-learn.
     calibration_error : float
         Expected calibration error of the most probable class, in 15 bins of equal width.
     accuracy_error, log_loss_error : float
@@ -78,8 +78,7 @@ def scored(probabilities: dict[str, Float], codes: Codes, seconds: dict[str, flo
         probability = probabilities[name]
         accuracy = mean_and_error((probability.argmax(axis=1) == codes).astype(np.float64))
         loss, behind = mean_and_error(losses[name]), mean_and_error(losses[name] - losses[order[0]])
-        right = probability[np.arange(len(codes)), codes]
-        brier = float(((probability**2).sum(axis=1) - 2 * right + 1).mean())
+        brier = brier_score(probability, codes)
         correct = probability.argmax(axis=1) == codes
         error = calibration_error(probability.max(axis=1), correct)
         by_class = balanced_accuracy(codes, correct), roc_auc(codes, probability)

@@ -7,11 +7,13 @@ from typing import Any
 
 from suffice.bayes import Prior
 from suffice.ensemble.specification import EnsembleSpecification, averaged_dependence_of
+from suffice.exceptions import NotLinearError
 from suffice.families import Family
 from suffice.families.categorical import Missing, Unseen
 from suffice.learning import prediction
 from suffice.learning.impossible import Impossible
 from suffice.model.explanation import Explanation
+from suffice.model.linear_form import LinearForm
 from suffice.naive_bayes.naive_bayes import NaiveBayes
 from suffice.statistics import PairCounts
 from suffice.tables.listing import Listing
@@ -145,6 +147,13 @@ class GenerativeEnsemble(NaiveBayes):
         if found is None:
             raise AttributeError("The model has fewer than two columns of cells, so it has no averaged dependence.")
         return list(found[0]), found[1]
+
+    def linear_form(self) -> LinearForm:
+        """Raise `NotLinearError`: the log-odds of an ensemble are not linear in x."""
+        raise NotLinearError(
+            "An ensemble has no linear form: the log-odds of its members are not linear in x. Use "
+            "GaussianDiscriminant() or NaiveBayes(Gaussian(variance='shared')), whose log-odds are."
+        )
 
     def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
         """Explain predictions: the parts of the log-odds of each member and column, which sum to it.

@@ -225,6 +225,9 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Remove rows: the model is then the one that never saw them.
 
+        What the rows of a fit have chosen stays, such as settings that are "auto", families that are "best", cuts and
+        weights; and so does the width of the narrow bins of the families histogram and binned.
+
         Parameters
         ----------
         X : array-like of shape (n, d), or a source

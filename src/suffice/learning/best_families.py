@@ -228,7 +228,7 @@ def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Fl
     out = np.full(len(scored), np.nan)
     fine: Mask = np.asarray(np.isfinite(np.array(known).reshape(-1, len(members))).all(axis=0) & bool(known))
     if not fine.any():
-        out[0] = 0.0  # nothing to choose by, such as one row in each class
+        out[next(i for i, each in enumerate(scored) if each is not None)] = 0.0  # such as one row in each class
         return out, 0.0
     weights = np.ones(int(fine.sum())) if members.weights is None else members.weights[fine]
     share = weights / weights.sum()

@@ -17,7 +17,15 @@ from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["MOST_BY_SUBTRACTION", "balanced_accuracy", "baseline", "calibration_error", "roc_auc", "score_held_out"]
+__all__ = [
+    "MOST_BY_SUBTRACTION",
+    "balanced_accuracy",
+    "baseline",
+    "brier_score",
+    "calibration_error",
+    "roc_auc",
+    "score_held_out",
+]
 
 MOST_BY_SUBTRACTION = 1000  # rows without a closed form that are held out one by one; more are held out in folds
 BINS = 15
@@ -139,6 +147,30 @@ def roc_auc(codes: Codes, posterior: Float, weights: Float | None = None) -> flo
     areas = RocAreas(k, max_exact=posterior.size)
     areas.add(codes, posterior, weights)
     return areas.mean()[0]
+
+
+def brier_score(posterior: Float, codes: Codes, weights: Float | None = None) -> float:
+    """Mean of Σ_k (p(k | x) − [label = k])², halved for two classes, as in scikit-learn.
+
+    It is between 0 and 1 for two classes and between 0 and 2 for more.
+
+    Parameters
+    ----------
+    posterior : array of shape (n, K)
+    codes : array of shape (n,)
+        Labels as positions among the classes. A code beyond them stands for another label.
+    weights : array of shape (n,), optional
+
+    Examples
+    --------
+    >>> round(brier_score(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0])), 3)
+    0.185
+    """
+    n, k = posterior.shape
+    known = codes < k
+    of_label = np.where(known, posterior[np.arange(n), np.where(known, codes, 0)], 0.0)
+    terms = (posterior**2).sum(axis=1) - 2 * of_label + 1
+    return float(np.average(terms, weights=weights)) / (2 if k == 2 else 1)
 
 
 def calibration_error(confidence: Float, right: Mask, weights: Float | None = None) -> float:

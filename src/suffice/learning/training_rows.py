@@ -347,7 +347,8 @@ class LabelledSource(TrainingRows):
         if expected.layout is not None:
             known = expected.layout
             formats = {name: form for name, form in known.formats.items() if name in columns}
-            self.source.read_as({}, formats, known.nulls)
+            types = {} if self.source.is_text else _types_of_texts(columns, known)
+            self.source.read_as(types, formats, known.nulls)
         read = list(dict.fromkeys([*columns, self.target, *([] if self.weights is None else [self.weights])]))
         reader = _BatchReader(self, expected, columns)
         with closing(self.source.batches(read, coded=[self.target])) as batches:
@@ -435,6 +436,13 @@ class _BatchReader:
             self.expected.check(len(members), labels.axis, layout.n_columns)
         labels.learned(codes)
         return LabelledBatch(table, members, model, self.layout, known)
+
+
+def _types_of_texts(columns: Sequence[str], layout: RowLayout) -> dict[str, str]:
+    """The columns that a model knows as numbers or times, which a file with types may hold as texts."""
+    known = columns if layout.feature_names is None else layout.feature_names
+    kinds = zip(map(str, known), layout.schema.kinds, strict=False)
+    return {name: kind for name, kind in kinds if kind in ("number", "time") and name in columns}
 
 
 def _with_known_kinds(layout: RowLayout, table: Table) -> RowLayout:

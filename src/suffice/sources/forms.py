@@ -44,6 +44,7 @@ class ArrayForm:
     def __post_init__(self) -> None:
         if not isinstance(self.dtype, np.dtype):
             raise InputError(f"{self.dtype!r} is not a NumPy dtype.")
+        object.__setattr__(self, "dtype", _at_most_float64(self.dtype))
 
     def __call__(self, columns: list[DrawnColumn]) -> Array:
         """Drawn columns as rows."""
@@ -64,6 +65,7 @@ class SparseForm:
     def __post_init__(self) -> None:
         if self.kind not in SPARSE or not isinstance(self.dtype, np.dtype):
             raise InputError(f"{self.kind!r} of {self.dtype!r} is not a sparse matrix type.")
+        object.__setattr__(self, "dtype", _at_most_float64(self.dtype))
 
     def __call__(self, columns: list[DrawnColumn]) -> Matrix:
         """Drawn columns as rows."""
@@ -170,6 +172,11 @@ def _narwhals_type(spec: TypeSpec) -> nw.dtypes.DType:
     if name not in (*SIMPLE, "Datetime", "Duration", "Enum"):
         raise InputError(f"{name!r} is not a column type.")
     return NARWHALS_TYPES[name](*arguments)
+
+
+def _at_most_float64(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type, or float64 for one of extended precision: numbers are drawn in float64."""
+    return np.dtype(np.float64) if dtype.kind == "f" and dtype.itemsize > 8 else dtype
 
 
 def _as_type(x: Float, dtype: np.dtype[Any]) -> Array:

@@ -81,9 +81,9 @@ def test_columns_that_are_not_read_are_not_checked():
     ("good", "bad", "problem"),
     [
         (b"true", b"maybe", "'maybe' is not yes or no"),
-        (b"2020-01-01", b"yesterday", "'yesterday' is not a time"),
-        (b"2020-01-01 10:00:00", b"2020-13-01 10:00:00", "is not a time"),
-        (b"10:00:00", b"25:00:00", "is not a time"),
+        (b"2020-01-01", b"yesterday", "'yesterday' is not a date/time"),
+        (b"2020-01-01 10:00:00", b"2020-13-01 10:00:00", "is not a date/time"),
+        (b"10:00:00", b"25:00:00", "is not a date/time"),
         (b"1.5", b"1,5", "'1,5' is not a number"),
     ],
 )

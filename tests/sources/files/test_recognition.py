@@ -189,7 +189,7 @@ def test_the_day_or_the_month_may_come_first():
 
 def test_a_day_that_there_is_not():
     cells = [*(f"{day}/11/2019" for day in range(1, 31)), "31/02/2019"]
-    with pytest.raises(InputError, match=r"line 32, column 'c': '31/02/2019' is not a time of the form %d/%m/%Y"):
+    with pytest.raises(InputError, match=r"line 32, column 'c': '31/02/2019' is not a date/time of the form %d/%m/%Y"):
         read(cells)
     assert len(read(cells, bad_rows="skip")) == 30
 

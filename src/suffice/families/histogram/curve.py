@@ -1,7 +1,8 @@
 """The density of one column: p(x | k) = f(x) R_k(x) / Z_k.
 
 f is the density of all rows. It is linear between the centres of the bins, with tails f₀ (1 + t/τ)⁻⁴ beyond the first
-and the last, so it is positive everywhere. log R_k is linear between the centres and constant in the tails.
+and the last, so it is positive everywhere. log R_k is linear between the centres and constant in the tails. Heights and
+masses are logarithms: a column may span hundreds of decades.
 
 The density of a discrete column is that of its numbers with the gaps between them filled; its moments and samples are
 those of the numbers themselves, with the probabilities p(bin | k) ∝ f_b R_kb of their bins.
@@ -33,8 +34,8 @@ class Curve:
     ----------
     log_ratio : array of shape (K, B)
         log R of each class and bin.
-    height : array of shape (B,)
-        Density of all rows at the centres, relative to 1 / ``scale``, not normalised.
+    log_height : array of shape (B,)
+        Log density of all rows at the centres, not normalised.
     scale : float
         Distance of the first and the last centre.
     log_norm : array of shape (K,)
@@ -44,7 +45,7 @@ class Curve:
     """
 
     log_ratio: Float
-    height: Float
+    log_height: Float
     scale: float
     log_norm: Float
     bins: CountedBins
@@ -58,13 +59,14 @@ class Curve:
         """The curve of a column with at least one number."""
         k, centre = len(bins.count), bins.centre
         if len(centre) == 1:  # a constant column has no effect
-            return cls(np.zeros((k, 1)), np.ones(1), 0.0, np.zeros(k), bins, smoothed)
+            return cls(np.zeros((k, 1)), np.zeros(1), 0.0, np.zeros(k), bins, smoothed)
         scale = float(centre[-1] - centre[0])
         share = bins.count.sum(axis=0) / bins.count.sum()
         first, last = _reach(bins)
-        height = share / (np.concatenate([[2 * first], np.diff(bins.cut), [2 * last]]) / scale)
-        raw = cls(smoothed.log_ratio(), height, scale, np.zeros(k), bins, smoothed)
-        return cls(raw.log_ratio, height, scale, np.log(raw.masses().sum(axis=1)), bins, smoothed)
+        log_height = np.log(share) - np.log(np.concatenate([[2 * first], np.diff(bins.cut), [2 * last]]))
+        raw = cls(smoothed.log_ratio(), log_height, scale, np.zeros(k), bins, smoothed)
+        log_norm = np.logaddexp.reduce(raw.log_masses(), axis=1)
+        return cls(raw.log_ratio, log_height, scale, log_norm, bins, smoothed)
 
     # ------------------------------------------------------------------ pieces: a tail, the segments, a tail
 
@@ -74,23 +76,21 @@ class Curve:
         first, last = _reach(self.bins)
         return TAIL * first, TAIL * last
 
-    def masses(self) -> Float:
-        """Mass of each class in each piece (K, B + 1)."""
-        width = np.diff(self.bins.centre) / self.scale
-        a, b = self.log_ratio[:, :-1], self.log_ratio[:, 1:]
-        rise = b - a
-        small = np.abs(rise) < 1e-3
-        safe = np.where(small, 1.0, rise)
-        grown = np.expm1(safe) / safe
-        first = np.where(small, 1 + rise / 2 + rise**2 / 6, grown)  # ∫ exp(rise t) dt over 0..1
-        second = np.where(small, 0.5 + rise / 3 + rise**2 / 8, (np.exp(safe) - grown) / safe)  # ∫ t exp(rise t) dt
-        inner = np.exp(a) * width * (self.height[:-1] * first + np.diff(self.height) * second)
+    def log_masses(self) -> Float:
+        """Log mass of each class in each piece (K, B + 1)."""
+        start, rise = self.log_ratio[:, :-1], np.diff(self.log_ratio)
+        at_start = self.log_height[:-1] + rise + _log_moment(-rise)  # the part of the height at the start of a segment
+        at_end = self.log_height[1:] + _log_moment(rise)
+        inner = start + np.log(np.diff(self.bins.centre)) + np.logaddexp(at_start, at_end)
         outer = [
-            np.exp(self.log_ratio[:, i]) * self.height[i] * tail / self.scale / TAIL
+            self.log_ratio[:, i] + self.log_height[i] + np.log(tail / TAIL)
             for i, tail in zip((0, -1), self.tails, strict=True)
         ]
-        mass: Float = np.column_stack([outer[0], inner, outer[1]])
-        return np.asarray(mass * np.exp(-self.log_norm)[:, None])
+        return np.asarray(np.column_stack([outer[0], inner, outer[1]]) - self.log_norm[:, None])
+
+    def masses(self) -> Float:
+        """Mass of each class in each piece (K, B + 1)."""
+        return np.exp(self.log_masses())
 
     # ------------------------------------------------------------------ density
 
@@ -108,7 +108,7 @@ class Curve:
         share = t[:, None]
         table = self.log_ratio.T - self.log_norm
         out = (1 - share) * table[at] + share * table[at + 1]
-        common = np.log((1 - t) * self.height[at] + t * self.height[at + 1]) - np.log(self.scale)
+        common = _log_between(self.log_height[at], self.log_height[at + 1], t)
         centre = self.bins.centre
         for tail, away in zip(self.tails, (centre[0] - values, values - centre[-1]), strict=True):
             outside = away > 0
@@ -159,13 +159,13 @@ class Curve:
         if len(self.bins.values):
             share = self.bin_shares()
             mean = centre[0] + share @ (centre - centre[0])
-            return mean, (share * ((centre - mean[:, None]) ** 2 + self.bins.variances())).sum(axis=1)
+            with np.errstate(over="ignore"):  # a square may be infinite
+                return mean, (share * ((centre - mean[:, None]) ** 2 + self.bins.variances())).sum(axis=1)
         t = (NODES + 1) / 2
-        width = np.diff(centre) / self.scale
-        place = ((centre[:-1] - centre[0]) / self.scale)[:, None] + width[:, None] * t
-        height = self.height[:-1, None] + np.diff(self.height)[:, None] * t
-        ratio = np.exp(self.log_ratio[:, :-1, None] + np.diff(self.log_ratio)[:, :, None] * t)
-        mass = ratio * (height * width[:, None] * WEIGHTS / 2) * np.exp(-self.log_norm)[:, None, None]
+        place = ((centre[:-1] - centre[0]) / self.scale)[:, None] + (np.diff(centre) / self.scale)[:, None] * t
+        height = _log_between(self.log_height[:-1, None], self.log_height[1:, None], t)
+        ratio = self.log_ratio[:, :-1, None] + np.diff(self.log_ratio)[:, :, None] * t - self.log_norm[:, None, None]
+        mass = np.exp(ratio + (height + np.log(np.diff(centre))[:, None] + np.log(WEIGHTS / 2)))
         outer = self.masses()[:, [0, -1]]
         tail = np.array(self.tails) / self.scale
         # Beyond its end, a tail has the mean distance τ/2 and the mean square τ².
@@ -174,7 +174,8 @@ class Curve:
         for i, (end, sign) in enumerate(((0.0, -1.0), (1.0, 1.0))):
             gap = end - first
             from_mean += outer[:, i] * (gap**2 + sign * gap * tail[i] + tail[i] ** 2)
-        return centre[0] + self.scale * first, np.asarray(self.scale**2 * from_mean)
+        with np.errstate(over="ignore"):  # a square may be infinite
+            return centre[0] + self.scale * first, np.square(self.scale * np.sqrt(from_mean))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Float:
         """One number drawn from p(x | y = code) for each code (m,)."""
@@ -208,13 +209,28 @@ class Curve:
         while len(left):
             a = at[left]
             t = rng.random(len(left))
-            height = (1 - t) * self.height[a] + t * self.height[a + 1]
-            bound = np.maximum(self.height[a], self.height[a + 1]) * np.maximum(ratio[a], ratio[a + 1])
+            most = np.maximum(self.log_height[a], self.log_height[a + 1])
+            height = (1 - t) * np.exp(self.log_height[a] - most) + t * np.exp(self.log_height[a + 1] - most)
+            bound = np.maximum(ratio[a], ratio[a + 1])
             density = height * np.exp((1 - t) * log_ratio[a] + t * log_ratio[a + 1])
             accepted = rng.random(len(left)) * bound <= density
             out[left[accepted]] = t[accepted]
             left = left[~accepted]
         return out
+
+
+def _log_moment(rise: Float) -> Float:
+    """log ∫ t exp(rise t) dt over 0..1."""
+    small = np.abs(rise) < 1e-3
+    safe = np.where(small, 1.0, rise)
+    moment = np.where(small, 0.5 + rise / 3 + rise**2 / 8, (np.exp(safe) - np.expm1(safe) / safe) / safe)
+    return np.log(moment)
+
+
+def _log_between(first: Float, second: Float, t: Float) -> Float:
+    """log((1 − t) exp(first) + t exp(second))."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.logaddexp(np.log1p(-t) + first, np.log(t) + second))
 
 
 def _reach(bins: CountedBins) -> tuple[float, float]:

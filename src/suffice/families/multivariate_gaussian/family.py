@@ -324,7 +324,7 @@ class MultivariateGaussian(Family):
             amount = self._amount(statistic, np.ones(len(statistic.weight)))
             shared = _shrunk(within, np.diagonal(within), amount)
             whitening = [whiten(shared, (1 - amount) * within_low)]
-            warn_if_singular(whitening[0], within, statistic, names)
+            warn_if_singular(self, whitening[0], within, statistic, names)
             return MultivariateGaussianParameters(mean, low, shared, whitening, within, np.array(amount), origin)
         assert isinstance(statistic, Scatter)
         own, own_low, amounts = self._own(statistic, within, within_low)

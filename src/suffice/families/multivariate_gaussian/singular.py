@@ -37,9 +37,17 @@ class Regularised(Protocol):
     def estimation(self) -> str:
         """How parameters are estimated."""
 
+    @property
+    def missing(self) -> str:
+        """What a missing cell is."""
+
 
 def warn_if_singular(
-    whitening: Whitening, within: Float, statistic: Scatter | PooledScatter, names: Sequence[object]
+    family: Regularised,
+    whitening: Whitening,
+    within: Float,
+    statistic: Scatter | PooledScatter,
+    names: Sequence[object],
 ) -> None:
     """Warn about a shared covariance of less than full rank, naming the columns at fault.
 
@@ -49,7 +57,7 @@ def warn_if_singular(
         return
     d, rank = whitening.matrix.shape
     if rank == 0:
-        raise _no_variation(statistic)
+        raise _no_variation(statistic, complete=family.missing == "drop")
     constant = np.flatnonzero(np.diagonal(within) == 0)
     collinear = np.setdiff1d(whitening.dependent, constant)
     away = statistic.grand_mean().away
@@ -106,15 +114,18 @@ def check_regular(
         )
     singular = [each for each in factors if len(each.dependent)]
     if singular:
-        warn_if_singular(singular[0], within, statistic, names)
+        warn_if_singular(family, singular[0], within, statistic, names)
 
 
-def _no_variation(statistic: Scatter | PooledScatter) -> SingularCovarianceError:
-    """The error for rows of which no column varies within any class."""
+def _no_variation(statistic: Scatter | PooledScatter, *, complete: bool) -> SingularCovarianceError:
+    """The error for rows of which no column varies within any class; only ``complete`` rows may be in the statistic."""
     present = statistic.weight > 0
-    if (statistic.weight[present] <= 1).all():
-        n_classes = len(statistic.classes)
-        problem = f"No column varies within any class: there are {n_classes} classes with one row each. "
+    if not present.any():
+        problem = f"No {'row is complete' if complete else 'cell has a value'}, so there is no covariance to estimate. "
+        advice = "Choose columns with values."
+    elif (statistic.weight[present] == 1).all():
+        rows = "complete row" if complete else "row with values"
+        problem = f"No column varies within any class: no class has more than one {rows}. "
         advice = "Give more rows for each class."
     elif (np.abs(statistic.grand_mean().away[present]) == 0).all():
         problem = "All rows are equal in every column, so there is no covariance to estimate. "

@@ -9,6 +9,7 @@
 #include "binding.hpp"
 #include "text/counting.hpp"
 #include "text/encoding.hpp"
+#include "text/passes.hpp"
 #include "text/words.hpp"
 
 namespace suffice {
@@ -146,6 +147,8 @@ template <typename Pass> auto run_pass(Pass pass) {
             nb::gil_scoped_release release;
             return pass();
         } catch (const SigmaNeeded &) {
+        } catch (const Interrupted &) {
+            throw nb::python_error();  // of the signal handler
         } catch (const BadText &bad) {
             throw_row_error("bad", bad.row, bad.at);
         }
@@ -160,6 +163,10 @@ template <typename Pass> auto run_pass(Pass pass) {
 }  // namespace
 
 void bind_text(nb::module_ &m) {
+    interrupted = [] {
+        nb::gil_scoped_acquire acquire;
+        return PyErr_CheckSignals() != 0;
+    };
     nb::class_<Documents>(m, "Documents")
         .def("__len__", &Documents::size)
         .def("bytes", &Documents::bytes)

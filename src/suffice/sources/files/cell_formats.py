@@ -55,7 +55,7 @@ class CellFormat:
     unit : str
         A currency symbol that cells may have, or ``"%"``, which all cells have. It is dropped: ``5%`` is 5.
     date_format : str
-        Form of times, as in `time.strptime`.
+        Form of times, as in `time.strptime`; "" for ISO dates and times.
 
     Examples
     --------
@@ -97,11 +97,13 @@ class CellFormat:
         """What a cell must be, for messages.
 
         >>> CellFormat("number", ",", ".").expected, CellFormat("time", date_format="%d.%m.%Y").expected
-        ("a number with the decimal separator ',' and thousands separators '.'", 'a time of the form %d.%m.%Y')
+        ("a number with the decimal separator ',' and thousands separators '.'", 'a date/time of the form %d.%m.%Y')
         """
         if self.kind == "yes/no":
             return "yes or no"
-        return f"a time of the form {self.date_format}" if self.kind == "time" else f"a number{self._separators}"
+        if self.kind == "time":
+            return f"a date/time of the form {self.date_format}" if self.date_format else "a date/time"
+        return f"a number{self._separators}"
 
     @property
     def description(self) -> str:
@@ -112,7 +114,9 @@ class CellFormat:
         """
         if self.kind == "yes/no":
             return "yes/no"
-        return f"dates of the form {self.date_format}" if self.kind == "time" else f"numbers{self._separators}"
+        if self.kind == "time":
+            return f"dates of the form {self.date_format}" if self.date_format else "dates"
+        return f"numbers{self._separators}"
 
     @property
     def _separators(self) -> str:
@@ -150,7 +154,9 @@ class CellFormat:
         """
         if self.kind == "number":
             return self._numbers(cells)
-        return self._times(cells) if self.date_format else convert_cells(cells, self.type)
+        if self.kind == "time":
+            return self._times(cells) if self.date_format else _iso_times(cells)
+        return convert_cells(cells, self.type)
 
     def plain_kind(self, cells: ArrowArray) -> str | None:
         """The kind of the column if all cells are plain numbers or ISO dates, else None.
@@ -243,6 +249,27 @@ def nearly_all(n_good: int, n_cells: int) -> bool:
     (True, False, False, True)
     """
     return n_cells - n_good <= max(n_cells // 100, n_cells >= FEW_CELLS)
+
+
+def _iso_times(cells: ArrowArray) -> tuple[ArrowArray, Mask]:
+    """Convert ISO dates and times, with or without time zones and nanoseconds, to microseconds.
+
+    >>> import pyarrow as pa
+    >>> times, wrong = _iso_times(pa.array(["2020-01-01", "2020-01-01T01:00+01:00", "2020-01-01 00:00:00.000000001"]))
+    >>> set(times.to_pylist()), wrong.tolist()
+    ({datetime.datetime(2020, 1, 1, 0, 0)}, [False, False, False])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    times, wrong = convert_cells(cells, pa.timestamp("us"))
+    for unit, zone in (("us", "UTC"), ("ns", None), ("ns", "UTC")):
+        if not wrong.any():
+            break
+        others, still_wrong = convert_cells(cells, pa.timestamp(unit, zone))
+        others = pc.cast(others, pa.timestamp("us", zone), safe=False).cast(times.type)
+        times, wrong = pc.if_else(pa.array(wrong), others, times), wrong & still_wrong
+    return times, wrong
 
 
 def _any_of(separator: str) -> str:

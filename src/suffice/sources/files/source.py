@@ -171,8 +171,9 @@ class Source:
     @property
     def formats(self) -> dict[str, CellFormat]:
         """How the cells of columns are written that are not in the plain form."""
-        plain = CellFormat("number")  # numbers in a text column of a file that has types
-        return {name: form for name, form in self._rows.layout.formats.items() if name in self.types and form != plain}
+        plain = (CellFormat("number"), CellFormat("time"))  # in text columns of a file that has types
+        formats = self._rows.layout.formats
+        return {name: form for name, form in formats.items() if name in self.types and form not in plain}
 
     @property
     def nulls(self) -> tuple[str, ...] | None:
@@ -250,8 +251,8 @@ class Source:
     ) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
-        Other file formats have types of their own; only their text columns are read as numbers or in a format. Notes on
-        the inferred types of these columns are dropped.
+        Other file formats have types of their own; only their text columns are read as numbers, as times or in a
+        format. Notes on the inferred types of these columns are dropped.
 
         Parameters
         ----------
@@ -278,8 +279,8 @@ class Source:
         layout, is_text = self._rows.layout, self.is_text
         new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
-        numbers = {} if is_text else {name: CellFormat("number") for name, kind in types.items() if kind == "number"}
-        for name, form in (numbers | dict(formats or {})).items():
+        plain = {name: CellFormat(kind) for name, kind in types.items() if kind in ("number", "time") and not is_text}
+        for name, form in (plain | dict(formats or {})).items():
             readable = is_text or (not self.documents and self.types.get(name) in ("text", "category"))
             chosen = name in self._options.types or self._has_given_dates(name) or self._is_plain(name, form)
             if readable and name in self.types and not chosen:

@@ -43,9 +43,9 @@ def expected_value(kind: ArrowType) -> str:
 
     >>> import pyarrow as pa
     >>> expected_value(pa.int64()), expected_value(pa.timestamp("us"))
-    ('a number', 'a time')
+    ('a number', 'a date/time')
     """
-    words = {"whole number": "a number", "number": "a number", "yes/no": "yes or no", "time": "a time"}
+    words = {"whole number": "a number", "number": "a number", "yes/no": "yes or no", "time": "a date/time"}
     return words.get(type_word(kind), "text")
 
 

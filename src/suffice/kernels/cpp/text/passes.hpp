@@ -1,6 +1,8 @@
 // Parallel passes over documents.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 
 #include "../threads.hpp"
@@ -12,6 +14,12 @@ namespace suffice::text {
 struct BadText {
     int64_t row, at;
 };
+
+// Whether a pass should end early. The bindings set it; the caller's thread asks about twenty times a second.
+inline bool (*interrupted)() = nullptr;
+
+// A pass ended early.
+struct Interrupted {};
 
 // Bounds of the portions of documents that one thread reads at a time. Depends only on their sizes.
 inline std::vector<int64_t> portions(const Documents &documents) {
@@ -41,7 +49,17 @@ std::vector<Worker> read_all(const Documents &documents, Make make, Work work, E
     for (int i = 0; i < threads; ++i) workers.push_back(make());
     std::mutex guard;
     BadText bad{-1, 0};
+    std::atomic<bool> stopped{false};
+    auto asked = std::chrono::steady_clock::now();
     run_tasks(tasks, threads, [&](int64_t task, int at) {
+        if (at == 0 && interrupted) {  // the first seat is the caller's
+            const auto now = std::chrono::steady_clock::now();
+            if (now - asked > std::chrono::milliseconds(50)) {
+                asked = now;
+                if (!stopped && interrupted()) stopped = true;
+            }
+        }
+        if (stopped) return;
         Worker &worker = workers[static_cast<size_t>(at)];
         for (int64_t row = starts[task]; row < starts[task + 1]; ++row) {
             try {
@@ -53,6 +71,7 @@ std::vector<Worker> read_all(const Documents &documents, Make make, Work work, E
         }
         ended(task, worker);
     });
+    if (stopped) throw Interrupted{};
     if (bad.row >= 0) throw bad;
     return workers;
 }
