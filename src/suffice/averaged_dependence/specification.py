@@ -199,7 +199,7 @@ def given_parents(parents: Sequence[Any] | None, names: Sequence[object]) -> tup
     _check_known(chosen, names, "parents")
     if not chosen or len(set(chosen)) < len(chosen):
         raise InputError(
-            f"parents must name at least one column, and each once; got {listed(chosen) or "none"}.", argument="parents"
+            f"parents must name at least one column, and each once; got {listed(chosen) or 'none'}.", argument="parents"
         )
     return tuple(sorted(list(names).index(name) for name in chosen))
 
