@@ -11,8 +11,12 @@ import numpy as np
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import MultivariateGaussian
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
-from suffice.numerics.types import Float, Matrix
-from suffice.statistics import Membership
+from suffice.families.multivariate_gaussian.expected_folds import training_statistics
+from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
+from suffice.families.multivariate_gaussian.shrunk_leave_one_out import shrunk_fold_scores
+from suffice.numerics.types import Codes, Float, Matrix
+from suffice.statistics import Membership, PooledScatter
+from suffice.tables.table import is_sparse
 
 __all__ = ["GaussianMember"]
 
@@ -71,6 +75,30 @@ class GaussianMember(MultivariateGaussian):
         if x.shape[0] * x.shape[1] ** 3 > MOST_WORK:
             return None
         return super().leave_one_out(statistic, parameters, x, members, columns)
+
+    def score_folds(
+        self, statistic: Any, x: Matrix, members: Membership, folds: Codes, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row given all rows but those of its fold (n, K); None if models of the folds are needed.
+
+        With missing cells, the parameters are those of `suffice.families.multivariate_gaussian.expected_folds`.
+        """
+        if is_sparse(x) or not (statistic.class_weights() > 0).all():
+            return None
+        if not self.iterates(statistic):
+            complete = statistic.complete
+            is_shared = isinstance(complete, PooledScatter) and not np.isnan(x).any()
+            return shrunk_fold_scores(complete, x, members, folds) if is_shared else None
+        expected = expected_statistic(statistic, shared=self.covariance == "shared", rough=self.rough)
+        models = training_statistics(statistic, expected, x, members, folds)
+        if models is None:
+            return None
+        out = np.full((len(x), len(statistic.classes)), -np.inf)
+        for fold, model in enumerate(models):
+            test, kept = np.flatnonzero(folds == fold), np.flatnonzero(model.weight > 0)
+            parameters = self.estimate(model.taking(kept), columns)
+            out[np.ix_(test, kept)] = self.relative_log_likelihood(parameters, x[test])
+        return out
 
     def terms(self, parameters: Parameters, x: Matrix) -> Float | None:
         """Zero for each column without evidence; otherwise columns have no terms of their own."""

@@ -133,6 +133,11 @@ class HoldsRowsOut(Protocol):
     def iterates(self, statistic: FamilyStatistic) -> bool:
         """Whether `estimate` iterates."""
 
+    def score_folds(
+        self, statistic: FamilyStatistic, x: BlockRows, members: Membership, folds: Codes, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row under parameters of all rows but those of its fold (n, K)."""
+
     def summarize_folds(
         self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:

@@ -281,6 +281,16 @@ class Family(
         """Whether `estimate` iterates, which takes too long to repeat it for each row; by default False."""
         return False
 
+    def score_folds(
+        self, statistic: FamilyStatistic, x: BlockRows, members: Membership, folds: Codes, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row under parameters of all rows but those of its fold (n, K).
+
+        It is known up to a term for each row. All rows are in the statistic. A class without other rows has −∞. None,
+        the default, means that `estimate` takes the statistics of the other folds.
+        """
+        return None
+
     def summarize_folds(
         self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:

@@ -24,7 +24,7 @@ from suffice.learning.held_out import (
 from suffice.learning.splits import fold_training_models
 from suffice.model import Model
 from suffice.model.leave_one_out import leave_one_out_log_prior
-from suffice.model.parts import part_names, parts_of_blocks
+from suffice.model.parts import fold_scores, part_names, parts_of_blocks
 from suffice.numerics.types import Float, Index, Mask
 from suffice.statistics import Membership
 from suffice.tables import Table
@@ -145,6 +145,9 @@ class HoldOut:
                 out[:, i, self.members.classes.positions(rest.classes.labels)] = parts(rest, one[0])[1:, 0]
             return out
         self._deal()
+        known = fold_scores(fitted.model, self.table, self.members, self._folds)
+        if known is not None:
+            return known[None, rows]
         for fold, model in enumerate(self._training_models(fitted)):
             test = np.flatnonzero(self._folds[rows] == fold)
             columns = self.members.classes.positions(model.classes.labels)

@@ -21,7 +21,7 @@ from suffice.exceptions import SufficeError, SufficeWarning
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.model.model import Model
-from suffice.numerics.types import Array, Float, Index, Matrix
+from suffice.numerics.types import Array, Codes, Float, Index, Matrix
 from suffice.statistics import Membership, Statistic
 from suffice.tables import Table
 from suffice.tables.column_matrix import ColumnMatrix
@@ -29,6 +29,7 @@ from suffice.tables.table import as_table, is_sparse
 
 __all__ = [
     "WeightedEstimate",
+    "fold_scores",
     "leave_one_out_parts",
     "leave_one_out_terms",
     "part_names",
@@ -112,6 +113,17 @@ def leave_one_out_terms(block: Block, statistic: Statistic, x: Table | Matrix, m
         parameters = block.family.estimate(statistic, block.names)
         return block.family.leave_one_out_terms(statistic, parameters, np.asarray(rows), members, block.names)
     return None
+
+
+def fold_scores(model: Model, x: Table | Matrix, members: Membership, folds: Codes) -> Float | None:
+    """log p(x | y) of each row given the rows of other folds (n, K), for a model of one block.
+
+    None if the family needs the statistics of the other folds.
+    """
+    (block,), (statistic,) = model.blocks, model.statistics
+    rows = block.take(x)
+    rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
+    return block.family.score_folds(statistic, rows, members, folds, block.names)
 
 
 @dataclass(frozen=True, eq=False)

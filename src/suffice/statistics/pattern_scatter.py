@@ -347,6 +347,12 @@ class PatternScatter(Statistic):
         incomplete = np.bincount(self.codes, self.weight, minlength=len(self.classes))
         return np.asarray(self.complete.weight + incomplete)
 
+    def cell_weights(self) -> Float:
+        """Return the weight of the rows of each class that have a cell in each column (K, d)."""
+        out = np.repeat(self.complete.weight[:, None], self.shape[0], axis=1)
+        np.add.at(out, self.codes, self.weight[:, None] * self.observed)
+        return out
+
     def arrays(self) -> dict[str, Float]:
         """Return the arrays by name, with those of the complete rows."""
         inner = {f"complete {name}": array for name, array in self.complete.arrays().items()}

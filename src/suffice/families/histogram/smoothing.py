@@ -9,6 +9,7 @@ number of pseudo-rows that look like all rows together.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -63,7 +64,7 @@ def chosen_smoothing(count: Float, width: float | None, pseudo_rows: float | Non
         Fixed settings.
     """
     weight = count.sum(axis=0)
-    names, smoothers = _smoothers(weight / weight.sum(), width)
+    names, smoothers = _smoothers((weight / weight.sum()).tobytes(), width)
     m = np.array(PSEUDO_ROWS if pseudo_rows is None else (pseudo_rows,))
     smoothed = count @ smoothers  # (T, K, B)
     at, which = 0, 0
@@ -73,8 +74,13 @@ def chosen_smoothing(count: Float, width: float | None, pseudo_rows: float | Non
     return Smoothed(smoothers[at], smoothed[at], count.sum(axis=1), float(m[which]), names[at])
 
 
-def _smoothers(share: Float, width: float | None) -> tuple[list[str], Float]:
-    """Candidates for S (T, B, B), from the smoothest to the identity, and their names."""
+@lru_cache(maxsize=8)
+def _smoothers(shares: bytes, width: float | None) -> tuple[list[str], Float]:
+    """Candidates for S (T, B, B), from the smoothest to the identity, and their names.
+
+    They depend on nothing but the shares of the bins, which are equal in all columns without equal numbers.
+    """
+    share = np.frombuffer(shares)
     middle = np.cumsum(share) - share / 2
     score = scipy.special.ndtri(np.clip(middle, 1e-12, 1 - 1e-12))
     identity = np.eye(len(share))
@@ -90,7 +96,9 @@ def _smoothers(share: Float, width: float | None) -> tuple[list[str], Float]:
     if width is None or width == 0:
         names.append("none")
         out.append(identity)
-    return names, np.stack(out)
+    found = np.stack(out)
+    found.setflags(write=False)
+    return names, found
 
 
 def _kernel(score: Float, share: Float, width: float) -> Float:

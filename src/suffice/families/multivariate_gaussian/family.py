@@ -35,6 +35,7 @@ from suffice.families.linear import (
 from suffice.families.multivariate_gaussian.conjugate_leave_one_out import conjugate_leave_one_out
 from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
+from suffice.families.multivariate_gaussian.observed_density import is_fast, observed_log_density
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.shrunk_leave_one_out import MOST_ROWS, shrunk_leave_one_out
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
@@ -412,7 +413,12 @@ class MultivariateGaussian(Family):
         out = np.asarray(evaluate(parameters, x))
         if not self.accepts_missing or not np.isnan(out).any():
             return out
-        for rows, known in rows_by_pattern(x):
+        patterns = list(rows_by_pattern(x))
+        if is_fast(parameters, len(x), len(patterns)):
+            holes = np.flatnonzero(np.isnan(x).any(axis=1))
+            out[holes] = observed_log_density(parameters, x[holes])
+            return out
+        for rows, known in patterns:
             if not len(known):
                 out[rows] = 0.0
             elif len(known) < x.shape[1]:

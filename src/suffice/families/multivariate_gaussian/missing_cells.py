@@ -23,6 +23,7 @@ rows span.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -34,10 +35,10 @@ from suffice.families.multivariate_gaussian.em_step import NotRegularError, Poin
 from suffice.families.multivariate_gaussian.observed_rows import ObservedRows, Units
 from suffice.numerics.compensated import add
 from suffice.numerics.single_threaded_blas import single_threaded_blas
-from suffice.numerics.types import Float
+from suffice.numerics.types import Codes, Float
 from suffice.statistics import PatternScatter, PooledScatter, Scatter
 
-__all__ = ["Expected", "expected_statistic"]
+__all__ = ["End", "Expected", "expected_statistic", "iterated"]
 
 AT_REST, PATIENCE = 1e-7, 10  # after so many steps below AT_REST that do not get smaller, only rounding is left
 MOST_STEPS = 1000
@@ -47,18 +48,33 @@ ROUGH_STEPS = 30  # of a rough search: later steps do not change the scores of n
 LEAST_SHARE = 1e-9  # of the weight of all rows, that a prior has at least
 VANISHING = 1e-6  # share of the least pivot of complete rows; below it, the likelihood grows without bound
 
+EMStep = Callable[[Point], Step]
+
 _KEPT: WeakKeyDictionary[PatternScatter, dict[tuple[bool, bool], Expected]] = WeakKeyDictionary()
+
+
+class End(NamedTuple):
+    """The last step of a search: the point before it, and the means and scatter after it."""
+
+    classes: Codes
+    search: Search
+    point: Point
+    mean: Float
+    scatter: Float
 
 
 class Expected(NamedTuple):
     """The statistic of all rows with the expected values of their missing cells.
 
-    ``log_likelihoods`` are those of the steps, one sequence for each covariance, up to a constant.
+    ``log_likelihoods`` are those of the steps, one sequence for each covariance, up to a constant. ``ends`` are the
+    last steps of each group of classes that share a covariance, in these units.
     """
 
     statistic: Scatter | PooledScatter
     log_likelihoods: list[list[float]]
     converged: bool
+    units: Units
+    ends: list[End]
 
 
 def expected_statistic(statistic: PatternScatter, *, shared: bool, rough: bool = False) -> Expected:
@@ -89,7 +105,7 @@ def _expected(statistic: PatternScatter, *, shared: bool, rough: bool) -> Expect
     units = Units.of(statistic)
     k, d = len(statistic.classes), statistic.shape[0]
     mean, scatter = np.zeros((k, d)), np.zeros((k, d, d))
-    found = []
+    found, ends = [], []
     groups = [np.arange(k)] if shared else [np.array([c]) for c in range(k)]
     weight = statistic.class_weights()
     for group in groups:
@@ -98,6 +114,7 @@ def _expected(statistic: PatternScatter, *, shared: bool, rough: bool) -> Expect
         maximum = _maximised(ObservedRows.of(statistic, units, group), rough)
         mean[group], scatter[group[0]] = maximum.mean, maximum.scatter
         found.append(maximum)
+        ends.append(End(group, maximum.search, maximum.point, maximum.mean, maximum.scatter))
     traces, converged = [each.log_likelihoods for each in found], all(each.converged for each in found)
     seen = weight[:, None] > 0
     high, low = add(np.broadcast_to(units.origin, (k, d)), np.zeros((k, d)), units.scale * mean)
@@ -105,9 +122,10 @@ def _expected(statistic: PatternScatter, *, shared: bool, rough: bool) -> Expect
     scatter = scatter * units.scale[:, None] * units.scale
     if isinstance(complete, PooledScatter):
         pooled = scatter.sum(axis=0)
-        whole = PooledScatter(statistic.classes, weight, *means, pooled, np.zeros_like(pooled))
-        return Expected(whole, traces, converged)
-    return Expected(Scatter(statistic.classes, weight, *means, scatter, np.zeros_like(scatter)), traces, converged)
+        whole: Scatter | PooledScatter = PooledScatter(statistic.classes, weight, *means, pooled, np.zeros_like(pooled))
+    else:
+        whole = Scatter(statistic.classes, weight, *means, scatter, np.zeros_like(scatter))
+    return Expected(whole, traces, converged, units, ends)
 
 
 def _warn_not_converged() -> None:
@@ -127,6 +145,8 @@ class _Maximum(NamedTuple):
     scatter: Float
     log_likelihoods: list[float]
     converged: bool
+    search: Search
+    point: Point  # before the last step
 
 
 # ---------------------------------------------------------------------- steps
@@ -181,30 +201,44 @@ def _spans_all(rows: ObservedRows, covariance: Float) -> bool:
 
 def _iterated(rows: ObservedRows, start: Point, search: Search, most: int) -> _Maximum:
     """EM steps with extrapolation, from a start to the maximum."""
+    found = iterated(lambda point: em_step(rows, point, search), start, search.close, most)
+    last = found.last
+    return _Maximum(last.after.mean, last.scatter, found.log_likelihoods, found.converged, search, found.before)
+
+
+class Iteration(NamedTuple):
+    """The last step, the point before it, the log-likelihoods of the steps, and whether they have converged."""
+
+    last: Step
+    before: Point
+    log_likelihoods: list[float]
+    converged: bool
+
+
+def iterated(step: EMStep, start: Point, close: float, most: int) -> Iteration:
+    """Steps with extrapolation from a start, until one moves the point by less than ``close``; ``most`` at most."""
     trace: list[float] = []
-    first = em_step(rows, start, search)
+    first = step(start)
     before, n_steps = start, 1
     smallest, stalled = np.inf, 0
     while n_steps < most:
         trace.append(first.log_likelihood)
-        if _distance(before, first.after) < search.close:
-            return _Maximum(first.after.mean, first.scatter, trace, True)
-        second = em_step(rows, first.after, search)
+        if _distance(before, first.after) < close:
+            return Iteration(first, before, trace, True)
+        second = step(first.after)
         n_steps += 1
         trace.append(second.log_likelihood)
         moved = _distance(first.after, second.after)
         smallest, stalled = (moved, 0) if moved < smallest else (smallest, stalled + 1)
-        if moved < search.close or (moved < AT_REST and stalled >= PATIENCE):
-            return _Maximum(second.after.mean, second.scatter, trace, True)
-        before, found = _extrapolated(rows, before, first.after, second, search)
+        if moved < close or (moved < AT_REST and stalled >= PATIENCE):
+            return Iteration(second, first.after, trace, True)
+        before, found = _extrapolated(step, before, first.after, second)
         n_steps += 1 if found is not None else 2
-        first = em_step(rows, before, search) if found is None else found
-    return _Maximum(first.after.mean, first.scatter, trace, False)
+        first = step(before) if found is None else found
+    return Iteration(first, before, trace, False)
 
 
-def _extrapolated(
-    rows: ObservedRows, before: Point, middle: Point, second: Step, search: Search
-) -> tuple[Point, Step | None]:
+def _extrapolated(step: EMStep, before: Point, middle: Point, second: Step) -> tuple[Point, Step | None]:
     """The next point, and the step from it if it was tried: extrapolated if that does not lower the likelihood."""
     after = second.after
     change = [b - a for a, b in zip(before, middle, strict=True)]
@@ -216,7 +250,7 @@ def _extrapolated(
     mean, covariance = (a + 2 * length * r + length**2 * v for a, r, v in zip(before, change, bend, strict=True))
     point = Point(mean, (covariance + covariance.T) / 2)
     try:
-        found = em_step(rows, point, search)
+        found = step(point)
     except NotRegularError:
         return after, None
     return (point, found) if found.log_likelihood >= second.log_likelihood else (after, None)
