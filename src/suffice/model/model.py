@@ -19,13 +19,15 @@ from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 from suffice.statistics.classes import present_rows
 from suffice.statistics.statistic import has_faded
 from suffice.tables import MatrixTable, Table
+from suffice.tables.row_blocks import MOST_AT_ONCE, run_at_once
 from suffice.tables.table import as_table
 
 __all__ = ["Model"]
 
 ALL = slice(None)
 NO_COLUMNS = np.empty(0)
-COPIED_CELLS = 1 << 20  # at one time
+COPIED_CELLS = 1 << 21  # in one part
+PARTS = 2 * MOST_AT_ONCE  # whose statistics are in memory before they are merged
 
 
 @dataclass(frozen=True)
@@ -266,14 +268,21 @@ def _summarized_in_parts(
     step = max(1, COPIED_CELLS // max(1, len(block.names)))
     if len(table) <= step or not block.copies(table) or type(family).settled is not Family.settled:
         return None
+    found: dict[int, Statistic] = {}
+
+    def summarize(start: int) -> None:
+        here = slice(start, min(start + step, len(table)))
+        rows = block.take(table.rows(here.start, here.stop))
+        block.check(rows, None if present is None else present[here])
+        found[start] = family.summarize(rows, members.take(here), block.names)
+
     statistic: Statistic = family.zero(members.classes, len(block.names))
+    starts = range(0, len(table), step)
     with contextlib.suppress(InputError):
-        for start in range(0, len(table), step):
-            here = slice(start, min(start + step, len(table)))
-            rows = block.take(table.rows(here.start, here.stop))
-            block.check(rows, None if present is None else present[here])
-            part = family.summarize(rows, members.take(here), block.names)
-            statistic = statistic.merge(part)
+        for i in range(0, len(starts), PARTS):
+            run_at_once(summarize, starts[i : i + PARTS])
+            for start in starts[i : i + PARTS]:
+                statistic = statistic.merge(found.pop(start))
         return statistic.check(block.names)
     return None
 

@@ -11,7 +11,7 @@ from suffice import kernels
 from suffice.numerics.types import Array
 from suffice.tables.table import Table
 
-__all__ = ["evaluate_in_blocks"]
+__all__ = ["MOST_AT_ONCE", "evaluate_in_blocks", "run_at_once"]
 
 BLOCK_CELLS = 1 << 21  # of the table, or of four numbers for each row and class
 LEAST_ROWS = 1 << 10
@@ -49,14 +49,21 @@ def evaluate_in_blocks(
         if block.base is not whole:
             whole[start:stop] = block
 
-    starts = range(step, n, step)
-    _run(write, starts, min(MOST_AT_ONCE, kernels.thread_count(len(starts))) if at_once else 1)
+    if at_once:
+        run_at_once(write, range(step, n, step))
+    else:
+        for start in range(step, n, step):
+            write(start)
     return whole
 
 
-def _run(task: Callable[[int], None], values: Sequence[int], threads: int) -> None:
-    """Call ``task`` with each value, in this thread and in others; fewer if no more can be started."""
-    pending, lock, limit = iter(values), threading.Lock(), kernels.thread_count(ANY)
+def run_at_once(task: Callable[[int], None], values: Sequence[int]) -> None:
+    """Call ``task`` with each value, in this thread and up to three others: at most as many as kernels use.
+
+    Fewer do the work if no more can be started. The first error is raised when the calls that have begun are done.
+    """
+    threads, limit = min(MOST_AT_ONCE, kernels.thread_count(len(values))), kernels.thread_count(ANY)
+    pending, lock = iter(values), threading.Lock()
     failures: list[BaseException] = []
 
     def work() -> None:
