@@ -250,7 +250,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
         return _HeldOut(rows[used], parts[:, usable], part.codes, weights, hold_out.name)
 
     def _weights(self, fitted: Fitted, found: _HeldOut) -> Calibration:
-        """Weights that are fitted to held-out rows with evidence; those of naive Bayes alone if there are none."""
+        """Weights that are fitted to held-out rows with evidence; without such rows, those of naive Bayes alone."""
         model, names = fitted.model, part_names(fitted.blocks)
         found = found.take(np.flatnonzero(has_evidence(found.parts.sum(axis=0), found.parts[0])))
         if not len(found.rows):
