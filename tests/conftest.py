@@ -1,5 +1,6 @@
 import gc
 import os
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -9,6 +10,17 @@ import pytest
 hypothesis.settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
+
+
+PAGES = Path(__file__).parent / "browser"
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Tests of pages need a browser: they run only if they are named, as by ``make test-browser``."""
+    if collection_path != PAGES:
+        return None
+    named = (config.invocation_params.dir / arg.split("::")[0] for arg in config.args)
+    return None if any(PAGES in (path.resolve(), *path.resolve().parents) for path in named) else True
 
 
 def pytest_collection():

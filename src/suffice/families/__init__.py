@@ -25,16 +25,20 @@ from suffice.families.log_normal import LogNormal
 from suffice.families.multinomial import Multinomial
 from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.families.poisson import Poisson
+from suffice.families.priors import Beta, Dirichlet, GammaRate, NormalInverseGamma, NormalInverseWishart
 from suffice.families.text import Text
 
 __all__ = [
     "AveragedDependence",
     "Bernoulli",
+    "Beta",
     "Binned",
     "Categorical",
+    "Dirichlet",
     "Exponential",
     "Family",
     "Gamma",
+    "GammaRate",
     "Gaussian",
     "Geometric",
     "Histogram",
@@ -44,6 +48,8 @@ __all__ = [
     "LogNormal",
     "Multinomial",
     "MultivariateGaussian",
+    "NormalInverseGamma",
+    "NormalInverseWishart",
     "Poisson",
     "Text",
     "family_named",

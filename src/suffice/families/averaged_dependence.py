@@ -13,7 +13,7 @@ which sum to one over the bins of a column. A bin without any rows is not read: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -25,6 +25,9 @@ from suffice.exceptions import InputError
 from suffice.families.capabilities import ColumnKind, Reads
 from suffice.families.categorical import check_unseen, kind_of_levels
 from suffice.families.contract import Family, register
+from suffice.families.formula import Formula, PairTables
+from suffice.families.given import GivenTable, LevelValues
+from suffice.families.pair_tables import GIVEN, given_pairs, pair_table
 from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, Membership, PairCounts
 from suffice.statistics.bins import BinnedRows, Bins, Cells, chosen_bins
@@ -182,8 +185,10 @@ class AveragedDependence(Family):
     keep_ends: bool = field(default=True, repr=False)
 
     name: ClassVar[str] = "averaged_dependence"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("cut", "probability"))
     reads: ClassVar[Reads] = "cells"
     accepts_missing: ClassVar[bool] = True
+    counts_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for setting, least, most in (("n_bins", 2, MOST_BINS), ("max_parents", 1, np.inf), ("max_levels", 1, np.inf)):
@@ -381,6 +386,34 @@ class AveragedDependence(Family):
             np.add.at(out[start:stop, k].T, counts.n_columns + place, apart.T)
         return names, out
 
+    def formula(self, parameters: AveragedDependenceParameters) -> Formula:
+        """Counts of pairs of bins, without bins that have no rows, and 0 for pairs of bins of one column."""
+        counts = parameters.counts
+        read = parameters.pooled > 0
+        column = np.repeat(np.arange(len(counts.bins)), np.diff(counts.offsets))
+        pairs = np.where(column[counts.row_bins][:, None] == column, 0.0, counts.pairs)
+        places = np.where(read, np.cumsum(read) - 1, -1)
+        rows = np.full(len(read), -1, dtype=np.int64)
+        of_parents = counts.row_bins[read[counts.row_bins]]
+        rows[of_parents] = np.arange(len(of_parents))
+        block = PairTables(
+            tuple(each.cuts for each in counts.bins),
+            tuple(
+                None if each.cuts is not None else own.values if each.kept is None else each.kept
+                for each, own in zip(counts.bins, counts.levels, strict=True)
+            ),
+            tuple(each.cuts is None and each.kept is not None for each in counts.bins),
+            places,
+            counts.parents,
+            rows[read],
+            pairs[:, read[counts.row_bins]][:, :, read],
+            counts.single[:, read],
+            counts.weight,
+            parameters.smoothing,
+            MARGINAL,
+        )
+        return Formula(block=block, domain="any")
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: AveragedDependenceParameters, codes: Codes, rng: np.random.Generator) -> Coded:
@@ -425,6 +458,21 @@ class AveragedDependence(Family):
     def level_cuts(self, parameters: AveragedDependenceParameters, j: int) -> tuple[float, ...] | None:
         """The cuts of column j; None if its bins are levels."""
         return parameters.counts.bins[j].cuts
+
+    def exact_table(
+        self, parameters: AveragedDependenceParameters, j: int, names: Sequence[object]
+    ) -> Mapping[str, Float | LevelValues]:
+        """Cuts of column j, p(x_j | y) of its bins, and p(x_j | y, x_i) given each bin of each parent."""
+        return pair_table(parameters.counts, parameters.shares, parameters.conditional, j, names)
+
+    def takes_parameter(self, name: str) -> bool:
+        """Whether the name is "cut", "probability", or "probability given" another column."""
+        return name in self.parameter_names or name.startswith(GIVEN)
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[AveragedDependence, PairCounts]:
+        """The family with the given probabilities of bins, and of bins given those of their parents."""
+        bins, parents, statistic = given_pairs(tables)
+        return replace(self, bins=bins, parents=parents, smoothing=1e-9), statistic
 
 
 # ---------------------------------------------------------------------- parts of the formulas

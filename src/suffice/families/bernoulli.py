@@ -2,13 +2,13 @@
 
     p(x | k) = Π_j φ_kj^{x_j} (1 − φ_kj)^{1 − x_j}
 
-The prior of each φ is a beta distribution with ``smoothing`` pseudo-rows of each value (Laplace: 1).
+The prior of each φ is a beta distribution with ``smoothing`` pseudo-rows of each value (Laplace: 1), or a given `Beta`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from suffice import kernels
-from suffice.families.capabilities import ColumnKind
+from suffice.families.capabilities import ColumnKind, ColumnValues
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import (
     Estimation,
@@ -26,8 +26,12 @@ from suffice.families.estimation import (
     totals_after_removal,
     weighted_logs,
 )
+from suffice.families.formula import Formula, YesNo
+from suffice.families.given import GivenTable, of_column
+from suffice.families.given_priors import checked_prior, priors_of
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Linear, PosteriorRequest, scores_of_cells
+from suffice.families.priors import Beta, GivenPrior
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.tables.column_matrix import ColumnMatrix
@@ -69,6 +73,8 @@ class Bernoulli(IndependentColumns):
         The posterior predictive of one value is the posterior mean, so ``bayes`` equals ``map``.
     smoothing : float
         Pseudo-rows of each value, yes and no, that the prior is worth.
+    conjugate_prior : Beta, or mapping from class to Beta, optional
+        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
     Examples
     --------
@@ -82,13 +88,19 @@ class Bernoulli(IndependentColumns):
 
     estimation: Estimation = "map"
     smoothing: float = 1.0
+    conjugate_prior: GivenPrior = None
 
     name: ClassVar[str] = "bernoulli"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("probability",))
+    identified_by: ClassVar[frozenset[str]] = frozenset(("probability",))
+    values: ClassVar[ColumnValues] = "truth"
     reads_columns: ClassVar[bool] = True
     scale_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, Beta, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", prior)
 
     # ------------------------------------------------------------------ summarize
 
@@ -117,20 +129,33 @@ class Bernoulli(IndependentColumns):
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> BernoulliParameters:
-        """φ = (yes + α)/(n + 2α); a class without values gets the φ of all rows."""
-        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        """φ = (yes + a)/(n + a + b); a class without values and without a prior gets the φ of all rows."""
+        a, b = self._pseudo_rows(statistic.classes)
         weight, yes = statistic.weight, statistic.total[:, 0]
-        size, pooled = weight + 2 * alpha, statistic.pooled()
-        common = (pooled.total[0] + alpha) / np.maximum(pooled.weight + 2 * alpha, np.finfo(float).tiny)
-        probability = np.divide(yes + alpha, size, out=np.tile(common, (len(weight), 1)), where=size > 0)
-        no = np.divide(np.maximum(weight - yes, 0) + alpha, size, out=1 - probability, where=size > 0)
-        unknown = (pooled.weight[0] == 0) & (alpha == 0)  # a column without values does not separate classes
+        size, pooled = weight + (a + b), statistic.pooled()
+        common = pooled.total[0] / np.maximum(pooled.weight, np.finfo(float).tiny)
+        probability = np.divide(yes + a, size, out=np.tile(common, (len(weight), 1)), where=size > 0)
+        no = np.divide(np.maximum(weight - yes, 0) + b, size, out=1 - probability, where=size > 0)
+        unknown = (pooled.weight == 0) & (a + b == 0)  # a column without values does not separate classes
         with np.errstate(divide="ignore"):
             return BernoulliParameters(
                 np.where(unknown, 0.5, probability),
                 np.log(np.where(unknown, 0.5, probability)),
                 np.log(np.where(unknown, 0.5, no)),
             )
+
+    def _prior(self, classes: ClassAxis) -> tuple[Float, Float]:
+        """Pseudo-rows of yes and of no in each class; (K, 1) each."""
+        if self.conjugate_prior is None:
+            return np.full((len(classes), 1), self.smoothing), np.full((len(classes), 1), self.smoothing)
+        pairs = [(each.a, each.b) for each in priors_of(self.conjugate_prior, Beta, classes)]
+        both = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+        return both[:, :1], both[:, 1:]
+
+    def _pseudo_rows(self, classes: ClassAxis) -> tuple[Float, Float]:
+        """Pseudo-rows that `estimate` adds: those of the prior, or none."""
+        none = np.zeros((len(classes), 1))
+        return (none, none) if self.estimation == "mle" else self._prior(classes)
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -159,18 +184,18 @@ class Bernoulli(IndependentColumns):
         """log p(x | y) of each row given all other rows (n, K): its own class has one yes or one no less."""
         if members.weights is not None:
             return super().leave_one_out(statistic, parameters, x, members, columns)
-        alpha = 0.0 if self.estimation == "mle" else self.smoothing
-        yes, weight = statistic.total[:, 0], statistic.weight
-        if alpha == 0 and (weight == 0).any():
+        a, b = self._pseudo_rows(statistic.classes)
+        yes, weight, flat = statistic.total[:, 0], statistic.weight, not (a + b).any()
+        if flat and (weight == 0).any():
             return super().leave_one_out(
                 statistic, parameters, x, members, columns
             )  # such a class has the φ of all rows
         with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.log(weight - 1 + 2 * alpha)
-            log_yes, log_no = (np.log(each - 1 + alpha) - size for each in (yes, weight - yes))
+            size = np.log(weight - 1 + (a + b))
+            log_yes, log_no = (np.log(each - 1 + prior) - size for each, prior in ((yes, a), (weight - yes, b)))
         # Values that no row of the class has cannot be subtracted, and are never looked up.
         log_yes, log_no = np.where(yes > 0, log_yes, 0.0), np.where(weight > yes, log_no, 0.0)
-        alone = (weight <= 1) if alpha == 0 else np.zeros(weight.shape, dtype=bool)
+        alone = (weight <= 1) if flat else np.zeros(weight.shape, dtype=bool)
         log_no = np.where(alone, 0.0, log_no)
         slope = np.where(alone, 0.0, log_yes) - np.where(np.isneginf(log_no), 0.0, log_no)
         out = self.log_likelihood(parameters, x)
@@ -180,6 +205,11 @@ class Bernoulli(IndependentColumns):
         if alone.any():  # without its only row a class has the φ of all rows
             out[np.asarray(alone.any(axis=1))[members.codes]] = np.nan
         return out
+
+    def formula(self, parameters: BernoulliParameters) -> Formula:
+        """log φ and log(1 − φ) of each column."""
+        both = zip(parameters.log_yes.T, parameters.log_no.T, strict=True)
+        return Formula(tuple(YesNo(yes, no) for yes, no in both), domain="yes_no")
 
     # ------------------------------------------------------------------ sample
 
@@ -203,16 +233,17 @@ class Bernoulli(IndependentColumns):
         return Linear(p.log_odds, p.log_no.sum(axis=1), np.zeros(p.log_no.shape[1]))
 
     def log_prior(self, parameters: BernoulliParameters, statistic: CellSums) -> float:
-        """α Σ (log φ + log(1 − φ)), up to a constant."""
-        return weighted_logs(self.smoothing, parameters.log_yes) + weighted_logs(self.smoothing, parameters.log_no)
+        """Σ (a log φ + b log(1 − φ)), up to a constant."""
+        a, b = self._prior(statistic.classes)
+        return weighted_logs(a, parameters.log_yes) + weighted_logs(b, parameters.log_no)
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
-        if self.smoothing == 0:
+        if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
-        yes, a = statistic.total[:, 0], self.smoothing
+        yes, (a, b) = statistic.total[:, 0], self._prior(statistic.classes)
         no = np.maximum(statistic.weight - yes, 0)
-        return float((scipy.special.betaln(yes + a, no + a) - scipy.special.betaln(a, a)).sum())
+        return float((scipy.special.betaln(yes + a, no + b) - scipy.special.betaln(a, b)).sum())
 
     def mean_and_variance(self, parameters: BernoulliParameters, k: int) -> tuple[Float, Float]:
         """Mean and variance of each column (d,) of class k."""
@@ -222,6 +253,11 @@ class Bernoulli(IndependentColumns):
     def table(self, parameters: BernoulliParameters, j: int) -> dict[str, Float]:
         """p(x_j = 1 | y) of each class."""
         return {"probability": parameters.probability[:, j]}
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Bernoulli, CellSums]:
+        """The family with the given probabilities: one cell for each class, which is yes to that degree."""
+        chance = of_column(tables[0].numbers("probability", least=0, most=1))
+        return replace(self, estimation="mle"), CellSums(tables[0].classes, np.ones_like(chance), chance[:, None])
 
 
 def _is_yes_or_no(x: Matrix) -> bool:

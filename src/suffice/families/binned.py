@@ -7,16 +7,18 @@ The prior of each θ is a Dirichlet distribution with α = ``smoothing`` pseudo-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from suffice import kernels
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, counted
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, weighted_logs
+from suffice.families.formula import Formula, Steps
+from suffice.families.given import GivenTable, LevelValues, check_sums
 from suffice.families.histogram.bins import bins_between, cell_ends, quantile_bins
 from suffice.families.histogram.family import check_count, check_cuts, column_of, is_in_range
 from suffice.families.independent import BLOCK_CELLS, IndependentColumns
@@ -125,6 +127,7 @@ class Binned(IndependentColumns):
     smoothing: float = 1.0
 
     name: ClassVar[str] = "binned"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("cut", "probability"))
 
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
@@ -274,6 +277,10 @@ class Binned(IndependentColumns):
             out[here] += logs
         return out
 
+    def formula(self, parameters: BinnedParameters) -> Formula:
+        """log θ of the bins of each column."""
+        return Formula(tuple(Steps(column.cuts, column.log_share.T) for column in parameters.columns))
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: BinnedParameters, codes: Codes, rng: np.random.Generator) -> Float:
@@ -316,6 +323,10 @@ class Binned(IndependentColumns):
             total += float(log_rise(np.full(count.shape, alpha), count).sum() - rise.sum())
         return total
 
+    def missing_weight(self, statistic: BinCounts, class_weight: Float) -> Float:
+        """Weight of the missing cells of each class and column (K, d), which have no bin."""
+        return np.maximum(class_weight[:, None] - statistic.column_weights(), 0.0)
+
     def level_table(self, parameters: BinnedParameters, j: int) -> tuple[list[object], Float]:
         """The bins of column j, and their probabilities in each class (B, K)."""
         column = parameters.columns[j]
@@ -324,3 +335,35 @@ class Binned(IndependentColumns):
     def level_cuts(self, parameters: BinnedParameters, j: int) -> list[float]:
         """The cuts of column j."""
         return [float(cut) for cut in parameters.columns[j].cuts]
+
+    def exact_table(
+        self, parameters: BinnedParameters, j: int, names: Sequence[object]
+    ) -> Mapping[str, Float | LevelValues]:
+        """The cuts of column j, and the probabilities of the bins between them."""
+        cuts = self.level_cuts(parameters, j)
+        every = np.repeat(np.array(cuts)[:, None], parameters.n_classes, axis=1).reshape(len(cuts), -1)
+        return {"cut": LevelValues(range(1, len(cuts) + 1), every), **super().exact_table(parameters, j, names)}
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Binned, BinCounts]:
+        """The family with the given cuts and shares: in each class, a number of each bin with the weight of its share.
+
+        Bins are in the order of the cuts.
+        """
+        table, shares = tables[0], tables[0].levels()
+        check_sums(table, "probabilities", shares.values.sum(axis=0))
+        cuts = tuple(table.levels("cut", signed=True).values[:, 0].tolist()) if "cut" in table.parameters else ()
+        if len(shares.levels) != len(cuts) + 1:
+            raise InputError(
+                f"Column {table.name!r} has {counted(len(cuts), 'cut')} and {counted(len(shares.levels), 'bin')}; "
+                f"expected {counted(len(cuts) + 1, 'bin')}.",
+                column=table.name,
+            )
+        family = replace(self, cuts=cuts, estimation="mle")
+        inside = np.array([*cuts, np.nextafter(cuts[-1], np.inf) if cuts else 0.0])  # a cut is in the lower bin
+        n_classes = len(table.classes)
+        members = Membership(
+            table.classes,
+            codes=np.tile(np.arange(n_classes), len(inside)),
+            weights=np.ascontiguousarray(shares.values.ravel()),
+        )
+        return family, family.summarize(np.repeat(inside, n_classes)[:, None], members)

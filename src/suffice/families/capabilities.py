@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
+import numpy as np
+
+from suffice.families.formula import Formula
+from suffice.families.given import GivenTable, LevelValues
 from suffice.families.linear import Linear, PosteriorRequest
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import Membership, Statistic
@@ -22,10 +26,15 @@ __all__ = [
     "AggregatesColumns",
     "BlockRows",
     "ColumnKind",
+    "ColumnValues",
+    "CountsMissingCells",
     "FamilyStatistic",
+    "GivenByParameters",
+    "HasFormula",
     "HoldsRowsOut",
     "LaysOutStatistic",
     "LinearLogOdds",
+    "Marginals",
     "ParameterTables",
     "Parameters",
     "PriorOfParameters",
@@ -37,6 +46,7 @@ __all__ = [
 
 Reads = Literal["numbers", "categories", "documents", "cells"]
 ColumnKind = Literal["number", "text"]
+ColumnValues = Literal["any", "whole", "truth"]
 BlockRows: TypeAlias = Any
 """Rows of a block, as the family reads them: a `Matrix`, a `Coded` batch, `Texts` or `MixedRows`; see `ReadsRows`."""
 Parameters: TypeAlias = Any
@@ -74,6 +84,11 @@ class ScoresRows(Protocol):
     def is_density(self) -> bool:
         """Whether scores are log-densities."""
 
+    def sample_documents(
+        self, parameters: Parameters, codes: Codes, rng: np.random.Generator, length: int
+    ) -> BlockRows:
+        """One document of ``length`` words from p(x | y = code) for each code."""
+
     def relative_log_likelihood(self, parameters: Parameters, x: BlockRows) -> Float:
         """`log_likelihood` up to a term that is equal for all classes (n, K)."""
 
@@ -95,6 +110,13 @@ class LinearLogOdds(Protocol):
 
     def indicators(self, parameters: Parameters) -> Sequence[Sequence[object]] | None:
         """Levels of each column that `linear_form` has a coefficient for; None if it has one for each column."""
+
+
+class HasFormula(Protocol):
+    """Scores as formulas and tables that other programs can evaluate."""
+
+    def formula(self, parameters: Parameters) -> Formula | str:
+        """The relative log-likelihood as a `Formula`, or a sentence that says why there is none."""
 
 
 class PriorOfParameters(Protocol):
@@ -157,6 +179,17 @@ class SummarizesClasses(Protocol):
         """Discriminant directions (d, r), and the share of between-class variance that each explains (r,)."""
 
 
+class CountsMissingCells(Protocol):
+    """What missing cells are to a family, and how many there were."""
+
+    @property
+    def counts_missing(self) -> bool:
+        """Whether a missing cell has a probability of its own in each class."""
+
+    def missing_weight(self, statistic: FamilyStatistic, class_weight: Float) -> Float | None:
+        """Weight of the missing cells of each class and column (K, d)."""
+
+
 class ParameterTables(Protocol):
     """Parameters as tables for people."""
 
@@ -173,6 +206,39 @@ class ParameterTables(Protocol):
         """Numbers between the first levels of column j, if these are intervals."""
 
 
+class Marginals(Protocol):
+    """The distribution of one column alone."""
+
+    values: ClassVar[ColumnValues]
+
+    def column_log_density(self, parameters: Parameters, values: Float, j: int) -> Float | None:
+        """log p(x_j | y) of some numbers in column j alone (m, K)."""
+
+    def column_levels(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
+        """Levels of column j alone, and their probabilities in each class (L, K)."""
+
+
+class GivenByParameters(Protocol):
+    """The inverse of the tables: statistics from parameters that a user gives."""
+
+    parameter_names: ClassVar[frozenset[str]]
+    identified_by: ClassVar[frozenset[str]]
+    one_table: ClassVar[bool]
+
+    @property
+    def by_column(self) -> bool:
+        """Whether each column of a block has parameters of its own."""
+
+    def takes_parameter(self, name: str) -> bool:
+        """Whether `given` reads a parameter of this name."""
+
+    def exact_table(self, parameters: Parameters, j: int, names: Sequence[object]) -> Mapping[str, Float | LevelValues]:
+        """All parameters of column j of the block, from which `given` builds it again."""
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Family, FamilyStatistic]:
+        """The family, and a statistic whose estimate has the given parameters."""
+
+
 class LaysOutStatistic(Protocol):
     """How the columns of a block appear in its statistic, and what the statistic may be after rows were removed."""
 
@@ -181,6 +247,9 @@ class LaysOutStatistic(Protocol):
 
     def statistic_columns(self, n_columns: int) -> Index:
         """Positions of the block's columns in its statistic (m, n_columns)."""
+
+    def of_columns(self, at: Sequence[int]) -> Self:
+        """The family of some columns of a block, by position."""
 
     def statistic_from(self, other: Family, statistic: Statistic) -> Statistic | None:
         """The statistic of the rows from that of another family of the same columns."""

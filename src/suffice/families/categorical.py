@@ -3,7 +3,7 @@
     p(x | k) = Π_j θ_kj(x_j),    θ_kj(l) = (n_kjl + α) / (n_kj + α L_j)
 
 The prior of each θ is a Dirichlet distribution with α = ``smoothing`` pseudo-rows of each of the L_j levels
-(Laplace: 1).
+(Laplace: 1), or a given `Dirichlet`, whose levels have an α each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from suffice.exceptions import Argument, InputError
 from suffice.families.capabilities import ColumnKind, Reads
 from suffice.families.contract import Family, read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
+from suffice.families.formula import Formula, LevelLogs
+from suffice.families.given import GivenTable, check_sums, of_column
+from suffice.families.given_priors import checked_prior, priors_of
+from suffice.families.level_priors import PseudoCounts, check_names_levels, with_levels
 from suffice.families.linear import Linear
+from suffice.families.priors import Dirichlet, GivenPrior
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import ClassAxis, Counts, Membership
@@ -38,6 +43,8 @@ Unseen = Literal["ignore", "share", "error"]
 MOST_NUMBERS = 1 << 12  # entries of a table beyond the levels of its column
 BLOCK_ROWS = 1 << 13  # rows whose log-likelihoods stay in cache from column to column
 MOST_TERMS = 1 << 22  # log-probabilities of cells that are in memory at one time
+NO_ROWS = 1e-300  # of a prior, where α must be above 0
+LESS = 1 - 1e-9  # rounding of a share that must not be below another
 MISSING, UNSEEN = "(missing)", "(unseen)"  # names of the two in tables of levels
 
 
@@ -177,6 +184,8 @@ class Categorical(Family):
         Whether a level that was never seen is ignored, or has the probability that the prior gives one more level,
         α/(n + α(L + 1)), or is an error. That probability is largest in the class with the fewest rows, whatever the
         level, so the class sizes would count twice; the default is to ignore such levels.
+    conjugate_prior : Dirichlet, or mapping from class to Dirichlet, optional
+        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
     Examples
     --------
@@ -194,10 +203,12 @@ class Categorical(Family):
     smoothing: float = 1.0
     missing: Missing = "ignore"
     unseen: Unseen = "ignore"
+    conjugate_prior: GivenPrior = None
     forgets_levels: ClassVar[bool] = True
     """Whether the levels are those that rows have, and declared ones."""
 
     name: ClassVar[str] = "categorical"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("probability",))
     reads: ClassVar[Reads] = "categories"
     independent: ClassVar[bool] = True
     accepts_missing: ClassVar[bool] = True
@@ -205,12 +216,19 @@ class Categorical(Family):
 
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
-        check_policies(self.missing, self.unseen, self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, Dirichlet, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", check_names_levels(prior))
+        check_policies(self.missing, self.unseen, self.estimation, self.smoothing if prior is None else 1.0)
 
     @property
     def consistent(self) -> bool:
         """Whether estimates from more and more rows approach the true parameters."""
         return self.unseen != "share"
+
+    @property
+    def counts_missing(self) -> bool:
+        """Whether a missing cell is a level."""
+        return self.missing == "category"
 
     # ------------------------------------------------------------------ summarize
 
@@ -225,15 +243,33 @@ class Categorical(Family):
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: Counts, columns: Sequence[object] | None = None) -> CategoricalParameters:
-        """Shares of the levels; a class without values gets those of all rows."""
-        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        """Shares of the levels; a class without values and without a prior gets those of all rows."""
+        statistic = self._with_levels_of_prior(statistic, columns)
         bounds = statistic.offsets
         shares = []
         for j, levels in enumerate(statistic.levels):
             count = statistic.count[:, bounds[j] : bounds[j + 1]]
             missing = statistic.missing[:, [j]] if self.missing == "category" else None
-            shares.append(self._column(levels, count, missing, alpha, self._n_levels(levels, j)))
+            shares.append(self._column(levels, count, missing, self._pseudo_rows(statistic.classes, levels, j)))
         return CategoricalParameters(tuple(shares), len(statistic.count))
+
+    def _with_levels_of_prior(self, statistic: Counts, columns: Sequence[object] | None = None) -> Counts:
+        """The statistic with the levels that a given prior names, in every column."""
+        if self.conjugate_prior is None:
+            return statistic
+        return with_levels(statistic, priors_of(self.conjugate_prior, Dirichlet, statistic.classes), columns)
+
+    def _pseudo_rows(self, classes: ClassAxis, levels: Levels, j: int) -> PseudoCounts:
+        """Pseudo-rows that `estimate` adds: those of the prior, or none."""
+        if self.estimation == "mle":
+            return PseudoCounts.equal(0.0, len(classes), levels, self._n_levels(levels, j))
+        return self._prior(classes, levels, j)
+
+    def _prior(self, classes: ClassAxis, levels: Levels, j: int) -> PseudoCounts:
+        """Pseudo-rows of the prior of column j."""
+        if self.conjugate_prior is None:
+            return PseudoCounts.equal(float(self.smoothing), len(classes), levels, self._n_levels(levels, j))
+        return PseudoCounts.of(priors_of(self.conjugate_prior, Dirichlet, classes), levels)
 
     def _n_levels(self, levels: Levels, j: int) -> int:
         """Number of levels that the prior has pseudo-rows of."""
@@ -243,19 +279,22 @@ class Categorical(Family):
         """Whether each level is known without any row that has it (L,)."""
         return np.array([value in levels.declared for value in levels.values], dtype=bool)
 
-    def _column(self, levels: Levels, count: Float, missing: Float | None, alpha: float, n_levels: int) -> LevelShares:
+    def _column(self, levels: Levels, count: Float, missing: Float | None, prior: PseudoCounts) -> LevelShares:
         """Shares of the levels of one column, from their counts (K, L) and those of missing cells (K, 1)."""
-        table = count if missing is None else np.hstack([count, missing])
+        table, alpha, whole = count, prior.level, prior.total
+        if missing is not None:
+            table, alpha = np.hstack([count, missing]), np.hstack([alpha, prior.other])
+            whole = whole + prior.other
         pooled = table.sum(axis=0, keepdims=True)
-        n_levels += missing is not None
-        spare = alpha if self.unseen == "share" else 0.0  # pseudo-rows of one more level, for unseen levels
+        shared = self.unseen == "share"
         size = table.sum(axis=1, keepdims=True)
-        empty = size + alpha * n_levels == 0
+        empty = size + whole == 0
         table, size = np.where(empty, pooled, table), np.where(empty, pooled.sum(), size)
+        # Unseen levels have the pseudo-rows of one more level.
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_size = np.log(size + alpha * n_levels + spare)
+            log_size = np.log(size + whole + (prior.other if shared else 0.0))
             log_share = np.where(np.isneginf(log_size), 0.0, np.log(table + alpha) - log_size)
-            unseen = np.log(spare) - log_size[:, 0] if spare > 0 else np.zeros(len(table))
+            unseen = np.log(prior.other[:, 0]) - log_size[:, 0] if shared else np.zeros(len(table))
         if missing is None:
             return LevelShares(levels, log_share, np.zeros(len(table)), unseen)
         return LevelShares(levels, log_share[:, :-1], log_share[:, -1], unseen)
@@ -349,9 +388,9 @@ class Categorical(Family):
         has no values without the row.
         """
         assert members.codes is not None
-        alpha = 0.0 if self.estimation == "mle" else self.smoothing
-        spare = alpha if self.unseen == "share" else 0.0
-        if alpha == 0 and self._takes_all(statistic):
+        statistic = self._with_levels_of_prior(statistic, columns)
+        flat = self.estimation == "mle" or (self.smoothing == 0 and self.conjugate_prior is None)
+        if flat and self._takes_all(statistic):
             return None
         c = members.codes
         w = np.ones(len(x)) if members.weights is None else members.weights
@@ -359,27 +398,30 @@ class Categorical(Family):
         unseen: list[tuple[int, Index, Float]] = []  # column, rows, and log p of an unseen level in each class
         for j, (column, shares) in enumerate(zip(x.columns, parameters.columns, strict=True)):
             codes, count = column.on(shares.levels).dense(len(x)), statistic.of_column(j)
-            n_levels = self._n_levels(shares.levels, j)
+            prior = self._pseudo_rows(statistic.classes, shares.levels, j)
+            alpha, whole, other = prior.level, prior.total[:, 0], prior.other[:, 0]
+            spare = other if self.unseen == "share" else np.zeros_like(other)
             stays = np.append(self._stays(shares.levels, j), True)
             if self.missing == "category":
-                count, n_levels = np.hstack([count, statistic.missing[:, [j]]]), n_levels + 1
+                count, whole = np.hstack([count, statistic.missing[:, [j]]]), whole + other
+                alpha = np.hstack([alpha, other[:, None]])
                 codes = np.where(codes < 0, count.shape[1] - 1, codes)
             known = codes >= 0
             at, k, weight = codes[known], c[known], w[known]
             rest = subtract_part(count[k, at], weight)
             total = count.sum(axis=1)
-            size = subtract_part(total[k], weight) + alpha * n_levels + spare
+            size = subtract_part(total[k], weight) + (whole + spare)[k]
             alone = (subtract_part(count.sum(axis=0)[at], weight) == 0) & ~stays[at]
             unknown[known] |= size == 0
             with np.errstate(divide="ignore", invalid="ignore"):
-                part = np.log(rest + alpha) - np.log(size)
+                part = np.log(rest + alpha[k, at]) - np.log(size)
             if self.unseen == "error" or not self.forgets_levels:
                 unknown[known] |= alone
             elif alone.any():
                 sizes = np.tile(total, (int(alone.sum()), 1))
                 sizes[np.arange(len(sizes)), k[alone]] = subtract_part(total[k[alone]], weight[alone])
-                sizes += alpha * (n_levels - 1) + spare
-                values = np.log(spare) - np.log(sizes) if spare > 0 else np.zeros(sizes.shape)
+                sizes += whole - other + spare
+                values = np.log(spare) - np.log(sizes) if self.unseen == "share" else np.zeros(sizes.shape)
                 part[alone] = values[np.arange(len(sizes)), k[alone]]
                 unseen.append((j, np.flatnonzero(known)[alone], values))
             own[known] += part
@@ -423,6 +465,15 @@ class Categorical(Family):
             if weight > 0:
                 out += weight * shares.of_codes(column.on(shares.levels).dense(len(x)))
         return out
+
+    def formula(self, parameters: CategoricalParameters) -> Formula:
+        """log θ of the levels of each column."""
+        accepts = self.unseen != "error"
+        columns = (
+            LevelLogs(each.levels.values, each.log_share.T, each.missing, each.unseen if accepts else None)
+            for each in parameters.columns
+        )
+        return Formula(tuple(columns), domain="any")
 
     # ------------------------------------------------------------------ sample
 
@@ -473,23 +524,28 @@ class Categorical(Family):
         return [[*each.levels.values, *also] for each in parameters.columns]
 
     def log_prior(self, parameters: CategoricalParameters, statistic: Counts) -> float:
-        """α Σ log θ over all levels, up to a constant; log θ is 0 for ignored cells."""
-        parts = ((each.log_share, each.missing, each.unseen) for each in parameters.columns)
-        return sum(weighted_logs(self.smoothing, part) for each in parts for part in each)
+        """Σ α log θ over all levels, up to a constant; log θ is 0 for ignored cells."""
+        total = 0.0
+        for j, each in enumerate(parameters.columns):
+            prior = self._prior(statistic.classes, each.levels, j)
+            total += weighted_logs(prior.level, each.log_share)
+            total += sum(weighted_logs(prior.other[:, 0], part) for part in (each.missing, each.unseen))
+        return total
 
     def log_evidence(self, statistic: Counts) -> float:
         """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class and column."""
-        if self.smoothing == 0:
+        if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
-        total, a = 0.0, self.smoothing
+        statistic, total = self._with_levels_of_prior(statistic), 0.0
         for j, levels in enumerate(statistic.levels):
-            count = statistic.of_column(j)
-            n_levels = self._n_levels(levels, j)
+            count, prior = statistic.of_column(j), self._prior(statistic.classes, levels, j)
+            alpha, whole = prior.level, prior.total
             if self.missing == "category":
-                count, n_levels = np.hstack([count, statistic.missing[:, [j]]]), n_levels + 1
-            n_levels += self.unseen == "share"
-            if n_levels:
-                total += float(log_rise(a, count).sum() - log_rise(a * n_levels, count.sum(axis=1)).sum())
+                count, alpha = np.hstack([count, statistic.missing[:, [j]]]), np.hstack([alpha, prior.other])
+                whole = whole + prior.other
+            whole = whole + (prior.other if self.unseen == "share" else 0.0)
+            if whole.any():
+                total += float(log_rise(alpha, count).sum() - log_rise(whole[:, 0], count.sum(axis=1)).sum())
         return total
 
     # ------------------------------------------------------------------ query engines
@@ -506,6 +562,10 @@ class Categorical(Family):
             parts.append(Counts.summarize(Coded(len(column.codes), (column,)), members_of(answer)))
         return Counts.concatenate_columns(parts)
 
+    def missing_weight(self, statistic: Counts, class_weight: Float) -> Float:
+        """Weight of the missing cells of each class and column (K, d)."""
+        return statistic.missing
+
     def level_table(self, parameters: CategoricalParameters, j: int) -> tuple[list[object], Float]:
         """Levels, "(missing)" and "(unseen)", with their probabilities in each class (L, K)."""
         shares = parameters.columns[j]
@@ -513,6 +573,48 @@ class Categorical(Family):
         parts += [shares.missing[:, None]] if self.missing == "category" else []
         parts += [shares.unseen[:, None]] if self.unseen == "share" else []
         return self.indicators(parameters)[j], np.exp(np.hstack(parts)).T
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Categorical, Counts]:
+        """The family with the given shares of levels.
+
+        The level "(missing)" is the share of missing cells, and "(unseen)" that of one level that was never seen. With
+        the latter, each level has one pseudo-row, and a class so many rows that the share of one is that of "(unseen)".
+        """
+        table, (names, values) = tables[0], tables[0].levels()
+        check_sums(table, "probabilities", values.sum(axis=0))
+        special = {name: values[list(names).index(name)] for name in (MISSING, UNSEEN) if name in names}
+        rest = [i for i, name in enumerate(names) if name not in special]
+        if not rest:
+            raise InputError(f"Column {table.name!r} has no levels.", column=table.name)
+        levels, codes = coded_values([names[i] for i in rest])
+        if len(levels) < len(rest) or (codes < 0).any():
+            raise InputError(
+                f"Column {table.name!r} has a missing level or one that occurs twice; name missing cells {MISSING!r}.",
+                column=table.name,
+            )
+        count = np.empty((len(table.classes), len(rest)))
+        count[:, codes] = values[rest].T
+        missing = of_column(special[MISSING]) if MISSING in special else np.zeros((len(count), 1))
+        unseen: Unseen = "ignore" if self.unseen == "share" else self.unseen
+        ignored: Missing = "category" if MISSING in special else "ignore"
+        family = replace(self, estimation="mle", unseen=unseen, missing=ignored)
+        if UNSEEN not in special:
+            return family, Counts(table.classes, count, missing, (levels,))
+        one = special[UNSEEN][:, None]  # the share of one pseudo-row
+        if not ((one > 0).all() and (count > 0).all() and (MISSING not in special or (missing >= one * LESS).all())):
+            raise InputError(
+                f"Column {table.name!r}: with {UNSEEN!r}, all probabilities must be above 0, and that of {MISSING!r} "
+                f"must be at least that of {UNSEEN!r}.",
+                column=table.name,
+            )
+        family = replace(family, estimation="map", smoothing=1.0, unseen="share")
+        missing = np.maximum(missing / one - 1, 0.0) if MISSING in special else missing
+        if (count >= one * LESS).all():
+            count = np.maximum(count / one - 1, 0.0)
+        else:  # a prior of given numbers may be worth less for a level than for those that were never seen
+            count, prior = count / one, Dirichlet(dict.fromkeys(levels.values, NO_ROWS))
+            family = replace(family, conjugate_prior=prior)
+        return family, Counts(table.classes, count, missing, (levels,))
 
 
 def kind_of_levels(levels: Levels) -> ColumnKind | None:

@@ -21,10 +21,15 @@ from suffice.families.capabilities import (
     AggregatesColumns,
     BlockRows,
     ColumnKind,
+    ColumnValues,
+    CountsMissingCells,
     FamilyStatistic,
+    GivenByParameters,
+    HasFormula,
     HoldsRowsOut,
     LaysOutStatistic,
     LinearLogOdds,
+    Marginals,
     Parameters,
     ParameterTables,
     PriorOfParameters,
@@ -33,6 +38,8 @@ from suffice.families.capabilities import (
     ScoresRows,
     SummarizesClasses,
 )
+from suffice.families.formula import Formula
+from suffice.families.given import GivenTable, LevelValues
 from suffice.families.linear import Linear, PosteriorRequest
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import ClassAxis, Membership, Statistic
@@ -46,10 +53,14 @@ class Family(
     ReadsRows,
     ScoresRows,
     LinearLogOdds,
+    HasFormula,
     PriorOfParameters,
     HoldsRowsOut,
     SummarizesClasses,
+    CountsMissingCells,
     ParameterTables,
+    Marginals,
+    GivenByParameters,
     LaysOutStatistic,
     AggregatesColumns,
     ABC,
@@ -76,11 +87,19 @@ class Family(
         Whether the family reads a `ColumnMatrix` in place. If not, it gets such rows as one array.
     independent : bool
         Whether columns are independent given the class.
+    values : {"any", "whole", "truth"}
+        Numbers that a column can hold: any, whole numbers of at least 0, or 0 and 1.
     is_density : bool
         Whether scores are log-densities. If not, `relative_log_likelihood` gives the scores, and `log_likelihood` and
         `sample` raise `InputError`.
     consistent : bool
         Whether estimates from more and more rows approach the parameters that the rows were drawn with.
+    one_table : bool
+        Whether a block has one table of parameters, named by the tuple of its columns, instead of one for each column.
+    parameter_names : frozenset of str
+        Names of the parameters that `exact_table` returns and `given` reads.
+    identified_by : frozenset of str
+        Parameters that identify the family where a user gives them without its name; empty if it must be named.
     """
 
     name: ClassVar[str]
@@ -88,6 +107,10 @@ class Family(
     keeps_choices: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = False
     independent: ClassVar[bool] = False
+    values: ClassVar[ColumnValues] = "any"
+    one_table: ClassVar[bool] = False
+    parameter_names: ClassVar[frozenset[str]] = frozenset()
+    identified_by: ClassVar[frozenset[str]] = frozenset()
 
     @property
     @abstractmethod
@@ -137,6 +160,15 @@ class Family(
     @abstractmethod
     def sample(self, parameters: Parameters, codes: Codes, rng: np.random.Generator) -> BlockRows:
         """One row drawn from p(x | y = code) for each code (n, d)."""
+
+    def sample_documents(
+        self, parameters: Parameters, codes: Codes, rng: np.random.Generator, length: int
+    ) -> BlockRows:
+        """`sample` of documents of ``length`` words each, for a family that reads documents.
+
+        By default raises `InputError`.
+        """
+        raise InputError(f"The family {self.name} has no documents of a given length.", argument="length")
 
     @abstractmethod
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> BlockRows:
@@ -222,6 +254,15 @@ class Family(
         None, the default, means that it has one coefficient for each column.
         """
         return None
+
+    # ------------------------------------------------------------------ formulas for other programs
+
+    def formula(self, parameters: Parameters) -> Formula | str:
+        """`relative_log_likelihood` as formulas and tables that other programs can evaluate.
+
+        A string is a sentence that says why there are none; by default there are none.
+        """
+        return f"The family {self.name} has no formula that a page can evaluate."
 
     # ------------------------------------------------------------------ priors of the parameters
 
@@ -318,6 +359,20 @@ class Family(
         """
         raise InputError(f"The family {self.name} has no discriminant directions.")
 
+    # ------------------------------------------------------------------ missing cells
+
+    @property
+    def counts_missing(self) -> bool:
+        """Whether a missing cell has a probability of its own in each class; False, the default, ignores such cells."""
+        return False
+
+    def missing_weight(self, statistic: FamilyStatistic, class_weight: Float) -> Float | None:
+        """Weight of the missing cells of each class and column (K, d), from that of all rows of each class (K,).
+
+        None, the default, means that the statistic does not tell.
+        """
+        return None
+
     # ------------------------------------------------------------------ tables of parameters
 
     def table(self, parameters: Parameters, j: int) -> Mapping[str, Float] | None:
@@ -339,6 +394,54 @@ class Family(
         """Numbers between the first levels of column j, if these are intervals; None, the default, if they are not."""
         return None
 
+    # ------------------------------------------------------------------ one column alone
+
+    def column_log_density(self, parameters: Parameters, values: Float, j: int) -> Float | None:
+        """log p(x_j | y) of some numbers in column j alone (m, K).
+
+        None, the default, means that the family has no density of one column: see `column_levels`.
+        """
+        return None
+
+    def column_levels(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
+        """Levels of column j alone, and their probabilities in each class (L, K).
+
+        None if it has no levels. By default that of `level_table`.
+        """
+        return self.level_table(parameters, j)
+
+    # ------------------------------------------------------------------ given parameters
+
+    @property
+    def by_column(self) -> bool:
+        """Whether each column of a block has parameters of its own."""
+        return self.independent or self.reads == "documents"
+
+    def takes_parameter(self, name: str) -> bool:
+        """Whether `given` reads a parameter of this name; by default, whether it is one of ``parameter_names``."""
+        return name in self.parameter_names
+
+    def exact_table(self, parameters: Parameters, j: int, names: Sequence[object]) -> Mapping[str, Float | LevelValues]:
+        """All parameters of column j of the block, from which `given` builds it again.
+
+        By default those of `level_table`, as "probability", or of `table`.
+        """
+        levels = self.level_table(parameters, j)
+        if levels is not None:
+            return {"probability": LevelValues(*levels)}
+        return dict(self.table(parameters, j) or {})
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Family, FamilyStatistic]:
+        """The family, and a statistic whose estimate has the given parameters: the inverse of `exact_table`.
+
+        Settings that say how parameters are estimated are set to what the statistic needs; all others are kept.
+        ``tables`` has one entry if the family is independent or has one table, and otherwise one for each column. By
+        default raises `InputError`.
+        """
+        raise InputError(
+            f"The family {self.name} cannot be built from parameters. Fit it to rows.", column=tables[0].name
+        )
+
     # ------------------------------------------------------------------ layout of the statistic
 
     def settled(self, statistic: FamilyStatistic) -> Self:
@@ -354,6 +457,13 @@ class Family(
         By default the statistic has the columns of the block: ``[[0, 1, …, n_columns − 1]]``.
         """
         return np.arange(n_columns)[None]
+
+    def of_columns(self, at: Sequence[int]) -> Self:
+        """The family of some columns of a block, by position; by default the family itself.
+
+        A family with settings by position takes those of the columns.
+        """
+        return self
 
     def after_removal(
         self, before: FamilyStatistic, after: FamilyStatistic, columns: Sequence[object]

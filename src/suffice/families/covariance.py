@@ -6,11 +6,13 @@ on the units of a column.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
+from suffice.exceptions import InputError, columns_at
 from suffice.numerics.decompositions import eigh, svd
 from suffice.numerics.exact_product import exact_product
 from suffice.numerics.single_threaded_blas import single_threaded_blas
@@ -18,6 +20,7 @@ from suffice.numerics.types import Codes, Float
 
 __all__ = [
     "Whitening",
+    "checked_covariance",
     "discriminant_directions",
     "factor",
     "is_rank_one",
@@ -32,6 +35,7 @@ __all__ = [
 WELL_CONDITIONED = (
     1e-3  # reciprocal condition above which the Cholesky factor of a correlation matrix needs no refinement
 )
+ASYMMETRY = 1e-8  # difference of two opposite covariances, as a share of the deviations, that is rounding
 REFINED_COLUMNS = 256  # with more columns, refining would dominate the time of a fit
 
 
@@ -64,6 +68,67 @@ def _correlation(covariance: Float) -> tuple[Float, Float]:
     deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     return deviation, covariance * inverse[:, None] * inverse
+
+
+def checked_covariance(
+    covariance: Float,
+    what: str = "covariance",
+    names: Sequence[object] | None = None,
+    *,
+    argument: str = "covariance",
+    definite: bool = True,
+) -> Float:
+    """A covariance matrix (d, d) made symmetric; raises `InputError` unless it is positive definite.
+
+    Parameters
+    ----------
+    what : str
+        The matrix in the words of the message.
+    names : sequence, optional
+        Names of the columns, for messages; positions by default.
+    definite : bool
+        Whether the matrix must have full rank to working precision, as `whiten_regular` needs it. If not, it must be
+        positive semidefinite up to rounding.
+
+    Examples
+    --------
+    >>> checked_covariance(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    array([[2., 1.],
+           [1., 2.]])
+    """
+    columns = range(len(covariance)) if names is None else names
+    if not np.isfinite(covariance).all():
+        raise InputError(f"{what} holds a number that is not finite.", argument=argument)
+    variance = np.diagonal(covariance)
+    wrong = variance <= 0 if definite else variance < 0
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise InputError(
+            f"{what} gives {columns_at(columns, [j])} the variance {variance[j]:.6g}; it must be "
+            f"{'above' if definite else 'at least'} 0.",
+            argument=argument,
+            column=columns[j],
+        )
+    deviation = np.sqrt(variance)
+    away = np.abs(covariance - covariance.T)
+    if (away > ASYMMETRY * deviation[:, None] * deviation).any():
+        i, j = divmod(int(np.argmax(away > ASYMMETRY * deviation[:, None] * deviation)), len(variance))
+        raise InputError(
+            f"{what} is not symmetric: {columns[i]!r} and {columns[j]!r} have {covariance[i, j]:.6g} in one place and "
+            f"{covariance[j, i]:.6g} in the other.",
+            argument=argument,
+        )
+    symmetric = covariance / 2 + covariance.T / 2
+    _, correlation = _correlation(symmetric)
+    least = float(np.linalg.eigvalsh(correlation).min(initial=1.0))
+    if least < -ASYMMETRY or (definite and _cholesky(correlation) is None):
+        kind = "definite" if definite else "semidefinite"
+        raise InputError(
+            f"{what} is not positive {kind}: the smallest eigenvalue of its correlation matrix is {least:.3g}. Some "
+            "combination of the columns would have no variance, or a negative one.",
+            argument=argument,
+        )
+    return np.asarray(symmetric)
 
 
 @single_threaded_blas(lambda covariance, *_: len(covariance))

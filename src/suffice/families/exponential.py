@@ -2,14 +2,14 @@
 
     p(x | k) = Π_j λ_kj e^{−λ_kj x_j},    x_j ≥ 0
 
-The prior of each rate is a gamma distribution worth ``smoothing`` pseudo-rows with the mean of all rows; its posterior
-predictive is the Lomax distribution.
+The prior of each rate is a gamma distribution worth ``smoothing`` pseudo-rows with the mean of all rows, or a given
+`GammaRate`; its posterior predictive is the Lomax distribution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,8 +25,12 @@ from suffice.families.estimation import (
     pseudo_rows,
     totals_after_removal,
 )
+from suffice.families.formula import Formula, Line, PowerTail
+from suffice.families.given import GivenTable, of_column
+from suffice.families.given_priors import checked_prior, prior_sums, priors_of
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
+from suffice.families.priors import GammaRate, GivenPrior
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, by_class, check_least, number, sums_by_class
@@ -59,6 +63,8 @@ class Exponential(IndependentColumns):
         With ``bayes`` a time has a Lomax distribution given the rows seen, and its log-odds are not linear.
     smoothing : float
         Number of pseudo-rows of the prior.
+    conjugate_prior : GammaRate, or mapping from class to GammaRate, optional
+        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
     Examples
     --------
@@ -72,18 +78,31 @@ class Exponential(IndependentColumns):
 
     estimation: Estimation = "mle"
     smoothing: float = 1.0
+    conjugate_prior: GivenPrior = None
 
     name: ClassVar[str] = "exponential"
-    scale_free: ClassVar[bool] = True
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("mean", "rows"))
+    identified_by: ClassVar[frozenset[str]] = frozenset(("mean",))
 
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, GammaRate, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", prior)
+
+    @property
+    def scale_free(self) -> bool:
+        """Whether rescaling a column leaves every posterior unchanged; a given prior has units."""
+        return self.conjugate_prior is None
 
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise `InputError` unless each cell is at least 0, or missing."""
-        check_cells(x, present, names, lambda v: (v >= 0) & (v < np.inf), "a waiting time is at least 0")
+        check_cells(x, present, names, self.in_domain, "a waiting time is at least 0")
+
+    def in_domain(self, values: Float) -> Mask:
+        """Whether each value is finite and at least 0."""
+        return np.asarray((values >= 0) & (values < np.inf))
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
         """The statistic of no rows."""
@@ -103,14 +122,20 @@ class Exponential(IndependentColumns):
         """1/λ = time/rows, including the pseudo-rows; a class without values gets the mean of all rows."""
         pooled = statistic.pooled()
         common = pooled.total[0, 0] / np.maximum(pooled.weight[0], np.finfo(float).tiny)
-        if self.estimation != "mle" and self.smoothing > 0:
-            statistic = statistic.merge(pseudo_rows(statistic, self.smoothing))
+        if self.estimation != "mle" and (self.smoothing > 0 or self.conjugate_prior is not None):
+            statistic = statistic.merge(self._prior(statistic))
         empty = statistic.weight == 0
         rows = np.where(empty, pooled.weight, statistic.weight)
         time = np.where(empty, pooled.total[:, 0], statistic.total[:, 0])
         mean = time / np.where(rows > 0, rows, 1.0)
         mean = np.maximum(mean, FLOOR * common)
         return ExponentialParameters(mean, rows, np.where(rows > 0, mean * rows, 0.0))
+
+    def _prior(self, statistic: CellSums) -> CellSums:
+        if self.conjugate_prior is None:
+            return pseudo_rows(statistic, self.smoothing)
+        priors = priors_of(self.conjugate_prior, GammaRate, statistic.classes)
+        return prior_sums(statistic, [each.events for each in priors], [each.exposure for each in priors])
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -122,6 +147,20 @@ class Exponential(IndependentColumns):
             known = np.log(rows) - np.log(time) - (rows + 1) * np.log1p(v / time)
             return np.where((rows > 0) & (time > 0), known, 0.0)
         return np.where(mean > 0, -np.log(mean) - v / mean, 0.0)
+
+    def formula(self, parameters: ExponentialParameters) -> Formula:
+        """log λ − λ x, or the Lomax density, of each column."""
+        p = parameters
+        none = np.zeros(len(p.mean))
+        columns: list[Line | PowerTail] = []
+        for mean, rows, time in zip(p.mean.T, p.rows.T, p.time.T, strict=True):
+            if not ((rows > 0) & (time > 0) if self.estimation == "bayes" else mean > 0).all():
+                columns.append(Line(none, none))  # a column of zeros
+            elif self.estimation == "bayes":
+                columns.append(PowerTail(np.log(rows) - np.log(time), rows + 1, time))
+            else:
+                columns.append(Line(-np.log(mean), -1 / mean))
+        return Formula(tuple(columns), domain="not_negative")
 
     # ------------------------------------------------------------------ sample
 
@@ -153,15 +192,15 @@ class Exponential(IndependentColumns):
 
     def log_prior(self, parameters: ExponentialParameters, statistic: CellSums) -> float:
         """Σ (rows log λ − λ time) over the pseudo-rows of the prior, up to a constant."""
-        prior, known = pseudo_rows(statistic, self.smoothing), parameters.mean > 0
+        prior, known = self._prior(statistic), parameters.mean > 0
         mean = np.where(known, parameters.mean, 1.0)
         return float(np.where(known, -prior.weight * np.log(mean) - prior.total[:, 0] / mean, 0.0).sum())
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
-        if self.smoothing == 0:
+        if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
-        prior = pseudo_rows(statistic, self.smoothing)
+        prior = self._prior(statistic)
         known = prior.total[:, 0] > 0
         a0, b0 = np.where(known, prior.weight, 1.0), np.where(known, prior.total[:, 0], 1.0)
         a, b = a0 + statistic.weight, b0 + statistic.total[:, 0]
@@ -192,5 +231,16 @@ class Exponential(IndependentColumns):
         return CellSums(axis, weight, total[:, None])
 
     def table(self, parameters: ExponentialParameters, j: int) -> dict[str, Float]:
-        """The mean of each class."""
-        return {"mean": parameters.mean[:, j]}
+        """The mean of each class; with ``bayes`` also the rows that it was estimated from."""
+        shown = {"mean": parameters.mean[:, j]}
+        return shown | {"rows": parameters.rows[:, j]} if self.estimation == "bayes" else shown
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Exponential, CellSums]:
+        """The family with the given means; with rows, those of a Lomax distribution."""
+        tables[0].numbers("mean", above=0)
+        mean, rows = tables[0].numbers("mean", least=1e-300, most=1e300), tables[0].optional("rows", above=0)
+        if rows is None:  # classes of equal total time: then no mean is below the floor
+            weight, total, family = 1 / mean, np.ones_like(mean), replace(self, estimation="mle")
+        else:
+            weight, total, family = rows, mean * rows, replace(self, estimation="bayes", smoothing=0.0)
+        return family, CellSums(tables[0].classes, of_column(weight), of_column(total)[:, None])

@@ -20,6 +20,8 @@ import scipy
 from suffice.exceptions import MergeError, columns_at
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_moments
+from suffice.families.formula import Formula, GammaCurve, Line
+from suffice.families.given import GivenTable
 from suffice.families.independent import IndependentColumns
 from suffice.families.leave_one_out import leave_one_out_cells
 from suffice.families.linear import row_blocks
@@ -31,6 +33,7 @@ from suffice.statistics.aggregation import Aggregation, Answer, check_least, mom
 
 __all__ = ["Gamma", "GammaParameters"]
 
+LEAST_GIVEN, LARGEST_GIVEN = 0.0015, 1e9  # shapes that can be found again from their moments
 LARGEST_SHAPE = 1e12  # a deviation of one millionth of the mean; a constant column has no shape
 FLOOR = 1e-9  # least log mean(x) − mean(log x) of a class, as a share of that of all rows
 
@@ -73,6 +76,8 @@ class Gamma(IndependentColumns):
     smoothing: float = 1.0
 
     name: ClassVar[str] = "gamma"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("shape", "mean", "rows"))
+    identified_by: ClassVar[frozenset[str]] = frozenset(("shape", "mean"))
     scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -166,6 +171,22 @@ class Gamma(IndependentColumns):
         """`leave_one_out` of each column alone (n, K, d)."""
         return leave_one_out_cells(self, statistic, x, members, columns, by_column=True)
 
+    def formula(self, parameters: GammaParameters) -> Formula:
+        """The gamma density of each column, or the beta-prime density, without the term −log x."""
+        p = parameters
+        none = np.zeros(len(p.shape))
+        columns: list[GammaCurve | Line] = []
+        for shape, mean, rows in zip(p.shape.T, p.mean.T, p.rows.T, strict=True):
+            if not (shape > 0).all():
+                columns.append(Line(none, none))  # a constant column
+            elif self.estimation == "bayes":
+                total = shape * rows
+                norm = stirling_gap(shape) + stirling_gap(total) - stirling_gap(shape + total)
+                columns.append(GammaCurve(norm, shape, mean, shape + total, rows + 1))
+            else:
+                columns.append(GammaCurve(stirling_gap(shape), shape, mean))
+        return Formula(tuple(columns), domain="positive")
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GammaParameters, codes: Codes, rng: np.random.Generator) -> Float:
@@ -244,8 +265,28 @@ class Gamma(IndependentColumns):
         return Moments.of_answer(answers[0], [*columns, *columns])
 
     def table(self, parameters: GammaParameters, j: int) -> dict[str, Float]:
-        """Shape and mean of each class."""
-        return {"shape": parameters.shape[:, j], "mean": parameters.mean[:, j]}
+        """Shape and mean of each class; with ``bayes`` also the rows that they were estimated from."""
+        shown = {"shape": parameters.shape[:, j], "mean": parameters.mean[:, j]}
+        return shown | {"rows": parameters.rows[:, j]} if self.estimation == "bayes" else shown
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Gamma, Moments]:
+        """The family with the given shapes and means: moments of x, and of log x with the mean log m − (log a − ψ(a)).
+
+        The shape is found again from the difference of two logarithms, so it has about a·1e-16 as its relative error.
+        """
+        table = tables[0]
+        table.numbers("shape", above=0)
+        shape, mean = table.numbers("shape", least=LEAST_GIVEN, most=LARGEST_GIVEN), table.numbers("mean", above=0)
+        rows = table.optional("rows", above=0)
+        weight = np.ones_like(mean) if rows is None else rows
+        large = shape > 1e4
+        safe = np.where(large, 1.0, shape)
+        gap = np.where(large, 0.5 / shape + 1 / (12 * shape**2), np.log(safe) - scipy.special.digamma(safe))
+        moments = np.column_stack([mean, np.log(mean) - gap])
+        squares = weight[:, None] * np.column_stack([table.squares("mean") / shape, 2 * gap])
+        family = replace(self, estimation="mle") if rows is None else replace(self, estimation="bayes", smoothing=0.0)
+        none = np.zeros_like(moments)
+        return family, Moments(table.classes, np.column_stack([weight, weight]), moments, none, squares, none)
 
 
 def _variance(moments: Moments) -> Float:

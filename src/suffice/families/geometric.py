@@ -3,18 +3,19 @@
     p(x | k) = Π_j φ_kj (1 − φ_kj)^{x_j},    x_j = 0, 1, 2, …
 
 The prior of each φ is a beta distribution worth ``smoothing`` pseudo-rows with the mean of all rows (and half a failure
-more in total); its posterior predictive is the beta-geometric distribution.
+more in total), or a given `Beta`; its posterior predictive is the beta-geometric distribution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from suffice.exceptions import NotLinearError
+from suffice.families.capabilities import ColumnValues
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import (
     Estimation,
@@ -25,9 +26,13 @@ from suffice.families.estimation import (
     totals_after_removal,
     weighted_logs,
 )
+from suffice.families.formula import Formula, Line, Rising
+from suffice.families.given import GivenTable, of_column
+from suffice.families.given_priors import checked_prior, prior_sums, priors_of
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.families.poisson import PRIOR_EVENTS, is_count
+from suffice.families.priors import Beta, GivenPrior
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
@@ -58,6 +63,8 @@ class Geometric(IndependentColumns):
         With ``bayes`` a count has a beta-geometric distribution given the rows seen, and its log-odds are not linear.
     smoothing : float
         Number of pseudo-rows of the prior.
+    conjugate_prior : Beta, or mapping from class to Beta, optional
+        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
     Examples
     --------
@@ -71,18 +78,28 @@ class Geometric(IndependentColumns):
 
     estimation: Estimation = "map"
     smoothing: float = 1.0
+    conjugate_prior: GivenPrior = None
 
     name: ClassVar[str] = "geometric"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("probability", "successes", "failures"))
+    identified_by: ClassVar[frozenset[str]] = frozenset(("probability",))
+    values: ClassVar[ColumnValues] = "whole"
     scale_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, Beta, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", prior)
 
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise `InputError` unless each cell is a count or missing."""
         check_cells(x, present, names, is_count, "a number of failures is a whole number of at least 0")
+
+    def in_domain(self, values: Float) -> Mask:
+        """Whether each value is a whole number of at least 0."""
+        return is_count(values)
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
         """The statistic of no rows."""
@@ -101,7 +118,7 @@ class Geometric(IndependentColumns):
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> GeometricParameters:
         """φ = successes/(successes + failures), with the pseudo-rows; a class without values gets that of all rows."""
         pooled = statistic.pooled()
-        if self.estimation != "mle" and self.smoothing > 0:
+        if self.estimation != "mle" and (self.smoothing > 0 or self.conjugate_prior is not None):
             statistic = statistic.merge(self._prior(statistic))
         empty = statistic.weight == 0
         yes = np.where(empty, pooled.weight, statistic.weight)
@@ -109,7 +126,10 @@ class Geometric(IndependentColumns):
         return GeometricParameters(yes / np.where(yes > 0, yes + no, 1.0), yes, no)
 
     def _prior(self, statistic: CellSums) -> CellSums:
-        return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
+        if self.conjugate_prior is None:
+            return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
+        priors = priors_of(self.conjugate_prior, Beta, statistic.classes)
+        return prior_sums(statistic, [each.a for each in priors], [each.b for each in priors])
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -140,6 +160,19 @@ class Geometric(IndependentColumns):
             )
         return np.where(p.successes > 0, slope, 0.0)
 
+    def formula(self, parameters: GeometricParameters) -> Formula:
+        """log φ + x log(1 − φ), or the beta-geometric distribution, of each column."""
+        p = parameters
+        if self.estimation != "bayes":
+            lines = zip(_log_chance(p).T, self._slope(p).T, strict=True)
+            return Formula(tuple(Line(*each) for each in lines), domain="count")
+        none = np.zeros(len(p.successes))
+        columns = (
+            Rising(np.log(yes) - np.log(yes + no), none, no, yes + no + 1) if (yes > 0).all() else Line(none, none)
+            for yes, no in zip(p.successes.T, p.failures.T, strict=True)
+        )
+        return Formula(tuple(columns), domain="count")
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GeometricParameters, codes: Codes, rng: np.random.Generator) -> Float:
@@ -147,7 +180,7 @@ class Geometric(IndependentColumns):
         chance = np.where(parameters.successes > 0, parameters.probability, 1.0)[codes]
         if self.estimation == "bayes":
             no = parameters.failures[codes]
-            yes = np.maximum(parameters.successes[codes], 1.0)
+            yes = np.where(parameters.successes > 0, parameters.successes, 1.0)[codes]
             chance = np.where(no > 0, rng.beta(yes, np.where(no > 0, no, 1.0)), 1.0)
         return (rng.geometric(np.maximum(chance, 1e-15)) - 1).astype(np.float64)
 
@@ -175,7 +208,7 @@ class Geometric(IndependentColumns):
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
-        if self.smoothing == 0:
+        if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         prior = self._prior(statistic)
         known = prior.weight > 0
@@ -196,8 +229,23 @@ class Geometric(IndependentColumns):
         return b / a, (1 - p) / p**2
 
     def table(self, parameters: GeometricParameters, j: int) -> dict[str, Float]:
-        """Probability of success in each class."""
-        return {"probability": parameters.probability[:, j]}
+        """Probability of success in each class; with ``bayes`` also the successes and failures behind it."""
+        p = parameters
+        shown = {"probability": p.probability[:, j]}
+        both = {"successes": p.successes[:, j], "failures": p.failures[:, j]}
+        return shown | both if self.estimation == "bayes" else shown
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Geometric, CellSums]:
+        """The family with the given probabilities; with successes and failures, of a beta-geometric distribution."""
+        table = tables[0]
+        successes = table.optional("successes", above=0)
+        if successes is None:
+            chance = table.numbers("probability", above=0)
+            chance = table.numbers("probability", least=1e-300, most=1)
+            family, successes, failures = replace(self, estimation="mle"), np.ones_like(chance), (1 - chance) / chance
+        else:
+            family, failures = replace(self, estimation="bayes", smoothing=0.0), table.numbers("failures", least=0)
+        return family, CellSums(table.classes, of_column(successes), of_column(failures)[:, None])
 
 
 def _log_chance(parameters: GeometricParameters) -> Float:

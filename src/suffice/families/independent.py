@@ -19,7 +19,7 @@ from suffice.families.capabilities import FamilyStatistic, Parameters
 from suffice.families.contract import Family
 from suffice.families.leave_one_out import leave_one_out_cells
 from suffice.numerics.types import Array, Float, Index, Mask, Matrix
-from suffice.statistics import Membership
+from suffice.statistics import CellSums, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.tables.sparse_cells import cell_columns, cell_rows
 from suffice.tables.table import is_sparse
@@ -94,6 +94,14 @@ class IndependentColumns(Family):
     def _n_classes(self, parameters: Parameters) -> int:
         return len(next(value for value in vars(parameters).values() if isinstance(value, np.ndarray)))
 
+    def missing_weight(self, statistic: FamilyStatistic, class_weight: Float) -> Float | None:
+        """Weight of the missing cells of each class and column (K, d), if the statistic has that of the others."""
+        if not isinstance(statistic, Moments | CellSums):
+            return None
+        n_columns = statistic.weight.shape[1] // len(self.statistic_columns(1))
+        known = statistic.weight[:, self.statistic_columns(n_columns)[0]]
+        return np.maximum(class_weight[:, None] - known, 0.0)
+
     def known_cells(self, parameters: Parameters, values: Array, columns: int | Index) -> Float:
         """`cells`, with zero for missing cells (m, K)."""
         with np.errstate(all="ignore"):
@@ -102,6 +110,10 @@ class IndependentColumns(Family):
         if missing.any():
             out[missing] = 0.0
         return out
+
+    def column_log_density(self, parameters: Parameters, values: Float, j: int) -> Float:
+        """log p(x_j | y) of some numbers in column j alone (m, K)."""
+        return self.known_cells(parameters, values, j)
 
     def _of_sparse(self, parameters: Parameters, x: Matrix, weights: Float | None = None) -> Float:
         """Σ_j log p(0 | k), plus the difference that the value of each stored cell makes; weighted if asked for.

@@ -9,7 +9,7 @@ stored; the prior gives each of the M cells α = ``smoothing`` pseudo-rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
@@ -18,9 +18,11 @@ import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.families.capabilities import ColumnKind, Reads
-from suffice.families.categorical import check_unseen, kind_of_levels
+from suffice.families.categorical import UNSEEN, check_unseen, kind_of_levels
 from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.formula import Formula, JointCells
+from suffice.families.given import GivenTable, LevelValues, check_sums
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, JointCounts, Membership
@@ -31,6 +33,8 @@ from suffice.tables import Coded, CodedColumn, Levels
 from suffice.tables.levels import coded_values
 
 __all__ = ["JointTable", "JointTableParameters"]
+
+MOST_CELLS = 1 << 20  # that are listed one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +117,8 @@ class JointTable(Family):
     missing: Literal["ignore"] = "ignore"
 
     name: ClassVar[str] = "joint_table"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("probability",))
+    one_table: ClassVar[bool] = True
     reads: ClassVar[Reads] = "categories"
     accepts_missing: ClassVar[bool] = True
     scale_free: ClassVar[bool] = False
@@ -239,6 +245,13 @@ class JointTable(Family):
         out[whole[unknown]] = np.nan
         return out
 
+    def formula(self, parameters: JointTableParameters) -> Formula:
+        """Counts of the cells that were seen."""
+        p = parameters
+        levels = tuple(each.values for each in p.levels)
+        cells = JointCells(levels, p.cells, p.count, p.log_size, p.alpha, self.unseen == "error")
+        return Formula(block=cells, domain="any")
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: JointTableParameters, codes: Codes, rng: np.random.Generator) -> Coded:
@@ -312,6 +325,83 @@ class JointTable(Family):
         ]
         share = (np.vstack([p.count.T, np.zeros(len(p.log_size))]) + p.alpha) * np.exp(-p.log_size)
         return [*cells, f"each of {p.n_cells - p.n_seen} unseen of {p.n_cells} cells"], share
+
+    def column_levels(self, parameters: JointTableParameters, j: int) -> tuple[list[object], Float]:
+        """Levels of column j alone, and their probabilities in each class (L, K): sums over the cells of the table."""
+        p = parameters
+        levels = list(p.levels[j].values)
+        count = np.zeros((len(levels), len(p.log_size)))
+        np.add.at(count, p.cells[:, j], p.count.T)
+        with np.errstate(divide="ignore"):
+            log_pseudo_rows = np.log(p.alpha) + _log_product(p.levels) - np.log(max(len(levels), 1))
+        return levels, count * np.exp(-p.log_size) + np.exp(log_pseudo_rows - p.log_size)
+
+    def exact_table(
+        self, parameters: JointTableParameters, j: int, names: Sequence[object]
+    ) -> Mapping[str, Float | LevelValues]:
+        """Cells that were seen, and "(unseen)" for each other cell, with their probabilities in each class."""
+        cells, share = self.level_table(parameters, j)
+        return {"probability": LevelValues([*cells[:-1], UNSEEN], share)}
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[JointTable, JointCounts]:
+        """The family with the given shares of cells, which are tuples of levels; "(unseen)" is each other cell."""
+        table, (names, values) = tables[0], tables[0].levels()
+        width = len(table.name) if isinstance(table.name, tuple) else 1
+        unseen = np.zeros(len(table.classes))
+        rest = [i for i, name in enumerate(names) if not _is_rest(name)]
+        for i in set(range(len(names))) - set(rest):
+            unseen = values[i]
+        wrong = [names[i] for i in rest if not (isinstance(names[i], tuple) and len(names[i]) == width)]
+        if wrong or not rest:
+            raise InputError(
+                f"Columns {table.name!r}: the levels of a joint table are tuples with one level of each of the {width} "
+                f"columns; got {wrong[0] if wrong else 'none'!r}.",
+                column=table.name,
+            )
+        coded = [coded_values([names[i][j] for i in rest]) for j in range(width)]
+        if any((codes < 0).any() for _, codes in coded):
+            raise InputError(f"Columns {table.name!r}: a level of a joint table is missing.", column=table.name)
+        levels = tuple(each for each, _ in coded)
+        cells, place = distinct_cells(np.column_stack([codes for _, codes in coded]), levels)
+        if len(cells) < len(rest):
+            raise InputError(f"Columns {table.name!r} have a combination of levels twice.", column=table.name)
+        share = np.zeros((len(table.classes), len(cells)))
+        share[:, place] = values[rest].T
+        others = math.prod(len(each) for each in levels) - len(cells)
+        check_sums(table, "probabilities", share.sum(axis=1) + (unseen * others if others else 0.0))
+        family, count = replace(self, estimation="mle"), share
+        if (unseen > 0).all() and (share >= unseen[:, None] * (1 - 1e-9)).all():
+            # One pseudo-row of each cell, and so many rows that its share is that of an unseen cell.
+            family = replace(self, estimation="map", smoothing=1.0)
+            count = np.maximum(share / unseen[:, None] - 1, 0.0)
+        elif others and unseen.any():
+            cells, count = _with_other_cells(table, levels, cells, share, unseen)
+        return family, JointCounts(table.classes, count, np.zeros((len(count), 1)), levels, cells)
+
+
+def _with_other_cells(
+    table: GivenTable, levels: Sequence[Levels], cells: Codes, share: Float, unseen: Float
+) -> tuple[Codes, Float]:
+    """All cells (M, d) and their shares (K, M), if no prior gives each unseen cell its share."""
+    sizes = [len(each) for each in levels]
+    if math.prod(sizes) > MOST_CELLS:
+        raise InputError(
+            f"Columns {table.name!r}: the probability of {UNSEEN!r} must be above 0 in every class and at most that of "
+            f"each cell that is listed, if there are more than {MOST_CELLS:,} cells.",
+            column=table.name,
+        )
+    every = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1).astype(np.int64)
+    all_shares = np.repeat(unseen[:, None], len(every), axis=1)
+    all_shares[:, np.ravel_multi_index(tuple(cells.T), sizes)] = share
+    found, place = distinct_cells(every, levels)
+    ordered = np.empty_like(all_shares)
+    ordered[:, place] = all_shares
+    return found, ordered
+
+
+def _is_rest(level: object) -> bool:
+    """Whether a row of a table is that of all cells that were never seen."""
+    return isinstance(level, str) and (level == UNSEEN or level.startswith("each of "))
 
 
 def _log_product(levels: Sequence[Levels]) -> float:

@@ -8,7 +8,7 @@ Everything else, including the priors, is the Gaussian family on log x.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import narwhals as nw
@@ -17,6 +17,7 @@ import numpy as np
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import register
 from suffice.families.estimation import check_cells
+from suffice.families.formula import Formula, Normal
 from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, PosteriorRequest, row_blocks
@@ -45,6 +46,9 @@ class LogNormal(Gaussian):
     """
 
     name: ClassVar[str] = "log_normal"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("mean of log", "deviation of log", "freedom of log"))
+    identified_by: ClassVar[frozenset[str]] = frozenset(("mean of log", "deviation of log"))
+    of_values: ClassVar[str] = " of log"
 
     # ------------------------------------------------------------------ summarize
 
@@ -121,8 +125,13 @@ class LogNormal(Gaussian):
 
     def _of_logarithms(self) -> Gaussian:
         """The Gaussian of log x."""
-        settings = asdict(self)
-        return Gaussian(**{each.name: settings[each.name] for each in fields(Gaussian)})
+        return Gaussian(**{each.name: getattr(self, each.name) for each in fields(Gaussian)})
+
+    def formula(self, parameters: GaussianParameters) -> Formula:
+        """The Gaussian log-density of log x, without the term −log x."""
+        columns = super().formula(parameters).columns
+        logarithmic = tuple(replace(each, of_logarithm=True) for each in columns if isinstance(each, Normal))
+        return Formula(logarithmic, domain="positive", missing=self.missing)
 
     # ------------------------------------------------------------------ sample
 
@@ -168,10 +177,6 @@ class LogNormal(Gaussian):
     def _expression(self, name: str) -> nw.Expr:
         x = number(name)
         return nw.when(x > 0).then(x).log()
-
-    def table(self, parameters: GaussianParameters, j: int) -> dict[str, Float]:
-        """Mean and deviation of log x in each class."""
-        return {f"{name} of log": values for name, values in super().table(parameters, j).items()}
 
 
 def is_positive(values: Array) -> Mask:

@@ -3,15 +3,15 @@
     p(x | k) = (Σ_j x_j)! / Π_j x_j! · Π_j θ_kj^{x_j},    θ_kj = (t_kj + α) / (t_k + α d)
 
 given the length Σ_j x_j. The prior of θ is a Dirichlet distribution with ``smoothing`` pseudo-draws of each column
-(Laplace: 1); its posterior predictive is the Dirichlet-multinomial distribution.
+(Laplace: 1), or a given `Dirichlet`; its posterior predictive is the Dirichlet-multinomial distribution.
 """
 
 from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -28,9 +28,14 @@ from suffice.families.estimation import (
     totals_after_removal,
     weighted_logs,
 )
+from suffice.families.formula import CountDraws, Domain, Formula, Line
+from suffice.families.given import GivenTable, LevelValues, check_sums
+from suffice.families.given_priors import checked_prior, priors_of
+from suffice.families.level_priors import alphas_of_columns, check_names_columns
 from suffice.families.linear import CellForm, Linear, PosteriorRequest, row_blocks
 from suffice.families.multinomial_draws import log_shares, predictive, rise
 from suffice.families.poisson import is_count, poisson_draws
+from suffice.families.priors import Dirichlet, GivenPrior
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
@@ -97,6 +102,9 @@ class Multinomial(Family):
         more likely than the first, and the log-odds are not linear.
     smoothing : float
         Pseudo-draws of each column that the prior is worth.
+    conjugate_prior : Dirichlet, or mapping from class to Dirichlet, optional
+        A prior with given numbers, for ``map`` and ``bayes``: pseudo-draws of each column, in the order of the columns.
+        ``smoothing`` then has no effect.
 
     Notes
     -----
@@ -117,13 +125,18 @@ class Multinomial(Family):
 
     estimation: Estimation = "map"
     smoothing: float = 1.0
+    conjugate_prior: GivenPrior = None
 
     name: ClassVar[str] = "multinomial"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("share", "draws", "length"))
+    identified_by: ClassVar[frozenset[str]] = frozenset(("share",))
     accepts_missing: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, Dirichlet, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", check_names_columns(prior))
 
     # ------------------------------------------------------------------ summarize
 
@@ -156,11 +169,22 @@ class Multinomial(Family):
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: CountVectors, columns: Sequence[object] | None = None) -> MultinomialParameters:
-        """θ = (t + α)/(Σ t + α d); a class without draws gets the shares of all rows."""
-        alpha = 0.0 if self.estimation == "mle" else self.smoothing
-        draws, log_share = log_shares(statistic.total, alpha)
+        """θ = (t + α)/(Σ t + Σ α); a class without draws and without a prior gets the shares of all rows."""
+        draws, log_share = log_shares(statistic.total, self._pseudo_draws(statistic))
         weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
         return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
+
+    def _pseudo_draws(self, statistic: CountVectors) -> Float | float:
+        """Pseudo-draws that `estimate` adds: those of the prior, or none; one number, or (K, d)."""
+        return 0.0 if self.estimation == "mle" else self._prior(statistic)
+
+    def _prior(self, statistic: CountVectors) -> Float | float:
+        """Pseudo-draws of the prior: one number, or those of each class and column (K, d)."""
+        if self.conjugate_prior is None:
+            return self.smoothing
+        return alphas_of_columns(
+            priors_of(self.conjugate_prior, Dirichlet, statistic.classes), statistic.total.shape[1]
+        )
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -192,20 +216,20 @@ class Multinomial(Family):
     ) -> Float | None:
         """log p(x | y) of each row given all other rows (n, K): its own class loses its draws."""
         assert members.codes is not None
-        alpha = 0.0 if self.estimation == "mle" else self.smoothing
         w = np.ones(x.shape[0]) if members.weights is None else members.weights
         total, c = statistic.total, members.codes
-        if alpha == 0 and not total.any(axis=1).all():
+        alpha = np.broadcast_to(self._pseudo_draws(statistic), total.shape)
+        if not alpha.any() and not total.any(axis=1).all():
             return None  # every row contributes to the shares of a class without draws
         lengths = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
-        size = subtract_part(total.sum(axis=1)[c], w * lengths) + alpha * total.shape[1]
+        size = subtract_part(total.sum(axis=1)[c], w * lengths) + alpha.sum(axis=1)[c]
         out = self.relative_log_likelihood(parameters, x)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.estimation != "bayes" and not is_sparse(x):
-                own = self._dense_left_out(parameters, x, total, c, w) - lengths * np.log(size)
+                own = self._dense_left_out(parameters, x, total, alpha, c, w) - lengths * np.log(size)
             else:
                 rows, at, values = nonzero_cells(x)
-                left = subtract_part(total[c[rows], at], w[rows] * values) + alpha
+                left = subtract_part(total[c[rows], at], w[rows] * values) + alpha[c[rows], at]
                 if self.estimation == "bayes":
                     share, risen = rise(left, values), log_rise(np.where(size > 0, size, 1.0), lengths)
                 else:
@@ -216,10 +240,10 @@ class Multinomial(Family):
         return out
 
     def _dense_left_out(
-        self, parameters: MultinomialParameters, x: Matrix, total: Float, codes: Codes, w: Float
+        self, parameters: MultinomialParameters, x: Matrix, total: Float, alpha: Float, codes: Codes, w: Float
     ) -> Float:
         """Σ x log of the draws that its own class has without the row, of each row (n,)."""
-        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        equal = float(alpha.flat[0]) if (alpha == alpha.flat[0]).all() else None
         common = self._log_common(parameters)
         whole = bool((total == np.floor(total)).all() and (w == np.floor(w)).all())  # whose sums are exact
         out = np.empty(len(x))
@@ -230,9 +254,9 @@ class Multinomial(Family):
             np.subtract(drawn, left, out=left)
             if not whole:
                 left[left <= 1e-12 * drawn] = 0.0
-            left += alpha
+            left += alpha.take(codes[here], axis=0) if equal is None else equal
             np.log(left, out=left)
-            if alpha == 0:
+            if equal == 0:
                 left[block == 0] = 0.0
             out[here] = np.einsum("ij,ij->i", block, left) + block @ common
         return out
@@ -248,6 +272,18 @@ class Multinomial(Family):
     def _log_common(self, parameters: MultinomialParameters) -> Float:
         """Term added to log θ in `relative_log_likelihood` (d,)."""
         return parameters.log_common
+
+    def formula(self, parameters: MultinomialParameters) -> Formula | str:
+        """x log θ of each column, relative to the mean share of all classes; without the multinomial coefficient."""
+        p, none = parameters, np.zeros(len(parameters.log_share))
+        if self.estimation == "bayes":
+            return Formula(block=CountDraws(p.draws), domain="count", missing=False)
+        slopes = (p.log_share + self._log_common(p)).T
+        return Formula(tuple(Line(none, slope) for slope in slopes), domain=self._domain, missing=False)
+
+    @property
+    def _domain(self) -> Domain:
+        return "count"
 
     # ------------------------------------------------------------------ sample
 
@@ -281,15 +317,15 @@ class Multinomial(Family):
         return Linear(parameters.log_share, np.zeros(k), np.zeros(d))
 
     def log_prior(self, parameters: MultinomialParameters, statistic: CountVectors) -> float:
-        """α Σ log θ, up to a constant."""
-        return weighted_logs(self.smoothing, parameters.log_share)
+        """Σ α log θ, up to a constant."""
+        return weighted_logs(self._prior(statistic), parameters.log_share)
 
     def log_evidence(self, statistic: CountVectors) -> float:
         """log ∫ p(rows | θ) p(θ) dθ given the lengths, a ratio of Dirichlet normalisers in each class."""
-        if self.smoothing == 0:
+        if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
-        a, size = self.smoothing, statistic.total.sum(axis=1)
-        total = log_rise(a, statistic.total).sum(axis=1) - log_rise(a * statistic.total.shape[1], size)
+        a, size = np.broadcast_to(self._prior(statistic), statistic.total.shape), statistic.total.sum(axis=1)
+        total = log_rise(a, statistic.total).sum(axis=1) - log_rise(a.sum(axis=1), size)
         return float((total + statistic.log_coefficient).sum())
 
     # ------------------------------------------------------------------ query engines
@@ -318,3 +354,28 @@ class Multinomial(Family):
     def table(self, parameters: MultinomialParameters, j: int) -> dict[str, Float]:
         """Share of the column in the draws of each class."""
         return {"share": np.exp(parameters.log_share[:, j])}
+
+    def exact_table(
+        self, parameters: MultinomialParameters, j: int, names: Sequence[object]
+    ) -> Mapping[str, Float | LevelValues]:
+        """Share of the column, its draws with ``bayes``, and the mean number of all draws of a row."""
+        draws = {"draws": parameters.draws[:, j]} if self.estimation == "bayes" else {}
+        return self.table(parameters, j) | draws | {"length": parameters.length}
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Multinomial, CountVectors]:
+        """The family with the given shares; with draws, those of a Dirichlet-multinomial distribution.
+
+        Without a length, a row has as many draws as columns on average.
+        """
+        first = tables[0]
+        share = np.column_stack([table.numbers("share", least=0) for table in tables])
+        check_sums(replace(first, name=tuple(table.name for table in tables)), "shares", share.sum(axis=1))
+        length = first.optional("length", above=0)
+        length = np.full(len(share), float(len(tables))) if length is None else length
+        if "draws" not in first.parameters:
+            total, family = share * length[:, None], replace(self, estimation="mle")
+        else:
+            total = np.column_stack([table.numbers("draws", above=0) for table in tables])
+            family = replace(self, estimation="bayes", smoothing=0.0)
+        weight = total.sum(axis=1) / length
+        return family, CountVectors(first.classes, weight, total, np.zeros(len(weight)))

@@ -12,8 +12,8 @@ from suffice.tables.table import is_sparse
 __all__ = ["drawn_shares", "log_shares", "predictive", "rise"]
 
 
-def log_shares(total: Float, alpha: float) -> tuple[Float, Float]:
-    """Draws with α pseudo-draws of each outcome, and the logarithms of their shares (K, d).
+def log_shares(total: Float, alpha: Float | float) -> tuple[Float, Float]:
+    """Draws with α pseudo-draws of each outcome, one number or (K, d), and the logarithms of their shares (K, d).
 
     A class without draws gets the shares of all classes together.
 

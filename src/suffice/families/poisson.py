@@ -3,13 +3,14 @@
     p(x | k) = Π_j λ_kj^{x_j} e^{−λ_kj} / x_j!
 
 The prior of each rate is a gamma distribution worth ``smoothing`` pseudo-rows with the mean of all rows (and half an
-event more in total, so no rate is zero); its posterior predictive is the negative binomial distribution.
+event more in total, so no rate is zero), or a given `GammaRate`; its posterior predictive is the negative binomial
+distribution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ import numpy as np
 import scipy
 
 from suffice.exceptions import NotLinearError
+from suffice.families.capabilities import ColumnValues
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import (
     Estimation,
@@ -26,8 +28,12 @@ from suffice.families.estimation import (
     pseudo_rows,
     totals_after_removal,
 )
+from suffice.families.formula import Domain, Formula, Line, Rising
+from suffice.families.given import GivenTable, of_column
+from suffice.families.given_priors import checked_prior, prior_sums, priors_of
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Linear, linear_scores, row_blocks, row_sums, scores_of_cells
+from suffice.families.priors import GammaRate, GivenPrior
 from suffice.numerics.gamma_function import excess, log_rise
 from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
@@ -75,6 +81,8 @@ class Poisson(IndependentColumns):
         With ``bayes`` a count has a negative binomial distribution, and its log-odds are not linear.
     smoothing : float
         Number of pseudo-rows of the prior.
+    conjugate_prior : GammaRate, or mapping from class to GammaRate, optional
+        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
     Examples
     --------
@@ -88,12 +96,18 @@ class Poisson(IndependentColumns):
 
     estimation: Estimation = "map"
     smoothing: float = 1.0
+    conjugate_prior: GivenPrior = None
 
     name: ClassVar[str] = "poisson"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("rate", "rows"))
+    values: ClassVar[ColumnValues] = "whole"
+    identified_by: ClassVar[frozenset[str]] = frozenset(("rate",))
     scale_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, GammaRate, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", prior)
 
     # ------------------------------------------------------------------ summarize
 
@@ -122,7 +136,7 @@ class Poisson(IndependentColumns):
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> PoissonParameters:
         """λ = events/rows, including the pseudo-rows; a class without values gets the rate of all rows."""
         pooled = statistic.pooled()
-        if self.estimation != "mle" and self.smoothing > 0:
+        if self.estimation != "mle" and (self.smoothing > 0 or self.conjugate_prior is not None):
             statistic = statistic.merge(self._prior(statistic))
         empty = statistic.weight == 0
         events = np.where(empty, pooled.total[:, 0], statistic.total[:, 0])
@@ -135,11 +149,14 @@ class Poisson(IndependentColumns):
             # would have none.
             away = (rate - common) / common
             near = (common > 0) & (np.abs(away) < 0.5).all(axis=0)
-            log_ratio = np.where(near, np.log1p(away), np.where(pooled.weight[0] > 0, np.log(rate), 0.0))
+            log_ratio = np.where(near, np.log1p(away), np.where(rows > 0, np.log(rate), 0.0))
         return PoissonParameters(rate, log_ratio, np.where(near, common, 0.0), events, rows)
 
     def _prior(self, statistic: CellSums) -> CellSums:
-        return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
+        if self.conjugate_prior is None:
+            return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
+        priors = priors_of(self.conjugate_prior, GammaRate, statistic.classes)
+        return prior_sums(statistic, [each.exposure for each in priors], [each.events for each in priors])
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -200,10 +217,10 @@ class Poisson(IndependentColumns):
     ) -> Float | None:
         """log p(x | y) of each row given all other rows (n, K), without the term log x! that all classes share.
 
-        Every row contributes to the prior of every class.
+        Every row contributes to the prior of every class, unless the prior has given numbers.
         """
-        prior = self.estimation == "map" and self.smoothing > 0
-        if is_sparse(x) or self.estimation == "bayes" or not prior or (statistic.weight == 0).any():
+        moves = self.estimation == "map" and self.smoothing > 0 and self.conjugate_prior is None
+        if is_sparse(x) or not moves or (statistic.weight == 0).any():
             return super().leave_one_out(statistic, parameters, x, members, columns)
         assert members.codes is not None
         pooled, s = statistic.pooled(), self.smoothing
@@ -229,6 +246,25 @@ class Poisson(IndependentColumns):
         near = p.origin > 0
         away = np.where(near, (p.rate - p.origin) / np.where(near, p.origin, 1.0), 0.0)
         return np.where(near, -p.origin * excess(away), -p.rate)
+
+    def formula(self, parameters: PoissonParameters) -> Formula:
+        """x log λ − λ relative to the origin, or the negative binomial, without the term −log x!."""
+        p = parameters
+        if self.estimation != "bayes":
+            lines = zip(self._offset(p).T, p.log_ratio.T, p.origin.tolist(), strict=True)
+            return Formula(tuple(Line(*each) for each in lines), domain=self._domain)
+        none = np.zeros(len(p.rows))
+        columns: list[Rising | Line] = []
+        for events, rows in zip(p.events.T, p.rows.T, strict=True):
+            if (rows > 0).all():
+                columns.append(Rising(-events * np.log1p(1 / rows), -np.log1p(rows), events))
+            else:
+                columns.append(Line(none, none))  # a column without values
+        return Formula(tuple(columns), domain=self._domain)
+
+    @property
+    def _domain(self) -> Domain:
+        return "count"
 
     # ------------------------------------------------------------------ sample
 
@@ -263,7 +299,7 @@ class Poisson(IndependentColumns):
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
-        if self.smoothing == 0:
+        if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         prior = self._prior(statistic)
         known = prior.weight > 0
@@ -286,8 +322,17 @@ class Poisson(IndependentColumns):
         return rate, rate
 
     def table(self, parameters: PoissonParameters, j: int) -> dict[str, Float]:
-        """Rate of each class."""
-        return {"rate": parameters.rate[:, j]}
+        """Rate of each class; with ``bayes`` also the rows that it was estimated from."""
+        shown = {"rate": parameters.rate[:, j]}
+        return shown | {"rows": parameters.rows[:, j]} if self.estimation == "bayes" else shown
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Poisson, CellSums]:
+        """The family with the given rates; with rows, those of a negative binomial distribution."""
+        rate, rows = tables[0].numbers("rate", least=0), tables[0].optional("rows", above=0)
+        weight = np.ones_like(rate) if rows is None else rows
+        family = replace(self, estimation="mle") if rows is None else replace(self, estimation="bayes", smoothing=0.0)
+        total = np.stack([rate * weight, np.zeros_like(rate)], axis=1)[:, :, None]
+        return family, CellSums(tables[0].classes, of_column(weight), total)
 
 
 def poisson_draws(rate: Float, rng: np.random.Generator) -> Float:

@@ -103,4 +103,4 @@ class Block:
     @property
     def by_column(self) -> bool:
         """Whether each column has parameters of its own."""
-        return self.family.independent or self.family.reads == "documents"
+        return self.family.by_column

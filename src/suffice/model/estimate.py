@@ -169,17 +169,24 @@ class Estimate:
         return LinearForm.of(Linear(coef, offset, origin), [name for each in pieces for name in each.names])
 
     def sample(
-        self, codes: Codes, rng: np.random.Generator, independent: np.random.Generator | None = None
+        self,
+        codes: Codes,
+        rng: np.random.Generator,
+        independent: np.random.Generator | None = None,
+        length: int | None = None,
     ) -> list[Any]:
         """One row from p(x | y = code) for each code, column by column.
 
         A column is an array or a `CodedColumn`; None is an ignored column. Blocks of independent columns are drawn
-        with the generator ``independent`` if it is given.
+        with the generator ``independent`` if it is given. Documents have ``length`` words if it is given.
         """
         out: list[Any] = [None] * self.n_columns
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             by = independent if block.independent and independent is not None else rng
-            drawn = block.family.sample(parameters, codes, by)
+            if length is not None and block.family.reads == "documents":
+                drawn = block.family.sample_documents(parameters, codes, by, length)
+            else:
+                drawn = block.family.sample(parameters, codes, by)
             for i, at in enumerate(block.positions(self.n_columns)):
                 out[at] = _drawn_column(drawn, i)
         return out

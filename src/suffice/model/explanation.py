@@ -11,19 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from suffice.bayes import check_possible_rows
 from suffice.families import MultivariateGaussian, Text
+from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.model.explanation_result import PRIOR, Explanation, check_comparable, compared_classes
 from suffice.model.gaussian_explanation import explain_gaussian
 from suffice.model.word_explanation import explain_words
 from suffice.numerics.types import Float
 from suffice.tables import Table
+from suffice.tables.part_cells import PartCells
 
-__all__ = ["Explanation", "explain", "explain_columns"]
+__all__ = ["Explanation", "explain", "explain_columns", "with_cells"]
 
 BLOCK_CELLS = 1 << 22  # of all classes and columns, explained together
 
@@ -71,6 +74,21 @@ def explain(
         if isinstance(family, MultivariateGaussian) and parameters.freedom is None:
             return _weighted(explain_gaussian(estimate, table, label, against, joint), estimate, weights, shift)
     return explain_columns(estimate, table, label, against, weights, shift)
+
+
+def with_cells(found: Explanation, blocks: Sequence[Block], table: Table) -> Explanation:
+    """The explanation with the cells that its parts come from; one of words has counts instead."""
+    if found.counts is not None:
+        return found
+    n_columns = len(table.kinds)
+    at = {name: j for block in blocks for name, j in zip(block.names, block.positions(n_columns), strict=True)}
+
+    def columns(name: Any) -> tuple[int, ...]:
+        if name in at:
+            return (at[name],)
+        return tuple(at[each] for each in name) if isinstance(name, tuple) and set(name) <= set(at) else ()
+
+    return replace(found, cells=PartCells(table, ((), *map(columns, found.names[1:]))))
 
 
 def _weighted(

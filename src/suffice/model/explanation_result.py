@@ -10,11 +10,15 @@ import numpy as np
 
 from suffice.exceptions import Argument, InputError
 from suffice.numerics.types import Array, Float, Index
+from suffice.tables.cell_values import value_text
 from suffice.tables.listing import Listing
+from suffice.tables.part_cells import PartCells
 
-__all__ = ["PRIOR", "Explanation", "check_comparable", "compared_classes"]
+__all__ = ["PRIOR", "REST", "Explanation", "check_comparable", "compared_classes"]
 
 PRIOR = "(prior)"  # name of the part that the class priors have
+REST = {"bernoulli": "(absent words)", "multinomial": "(length)"}  # names of parts that no word of a text has
+WIDEST_VALUE = 24  # characters of a value that are printed
 SHOWN_ROWS = 5  # of an explanation in a notebook
 
 
@@ -40,6 +44,8 @@ class Explanation:
         Words of each document that the model does not use. None for columns.
     members : list of str, or None
         The member of an ensemble that each part belongs to; empty for the prior. None for other models.
+    cells : PartCells or None
+        The cells that the parts come from; see `values`. None for words.
     """
 
     names: list[Any]
@@ -49,6 +55,7 @@ class Explanation:
     counts: list[Float] | None = None
     unknown: list[list[str]] | None = None
     members: list[str] | None = None
+    cells: PartCells | None = None
 
     @property
     def log_odds(self) -> Float:
@@ -60,13 +67,33 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.parts)
 
+    def values(self, row: int) -> list[Any]:
+        """The value of each part of one row: the cell of the column, None if it is missing.
+
+        The value of a word is its count. A part of several columns has a tuple. The prior, and other parts without
+        cells, have None. The rows themselves are kept, and not copied.
+        """
+        row = range(len(self))[row]
+        if self.counts is not None:
+            named = zip(self.names[row], self.counts[row].tolist(), strict=True)
+            return [None if name in (PRIOR, *REST.values()) else int(count) for name, count in named]
+        if self.cells is None:
+            return [None] * len(self.names)
+        return self.cells.values([row] * len(self.names), range(len(self.names)))
+
     def strongest(self, row: int | None = None, n: int | None = None) -> Listing:
-        """Parts of one row, or of each row in turn, the strongest first; at most ``n`` of each row."""
+        """Parts of one row, or of each row in turn, the strongest first; at most ``n`` of each row.
+
+        ``value`` is that of `values`, as text for a part of several columns; words have a ``count``.
+        """
         rows = range(len(self)) if row is None else [range(len(self))[row]]
         order = [(i, j) for i in rows for j in np.argsort(-np.abs(self.parts[i]), kind="stable").tolist()[:n]]
         named: dict[str, list[Any]]
         if self.counts is None:
             named = {"column": [_column_name(self.names[j]) for _, j in order]}
+            if self.cells is not None:
+                values = self.cells.values([i for i, _ in order], [j for _, j in order])
+                named["value"] = [value_text(each) if isinstance(each, tuple) else each for each in values]
             if self.members is not None:
                 named = {"member": [self.members[j] for _, j in order], **named}
         else:
@@ -92,7 +119,10 @@ class Explanation:
         at = np.array([names.index(name) for name in self.names])
         parts = np.zeros((len(self), len(names)))
         np.add.at(parts.T, at, self.parts.T)
-        return replace(self, names=names, parts=parts, members=None)
+        cells = self.cells
+        if cells is not None:
+            cells = replace(cells, columns=tuple(cells.columns[self.names.index(name)] for name in names))
+        return replace(self, names=names, parts=parts, members=None, cells=cells)
 
     def to_frame(self, row: int | None = None, backend: Any = None) -> Any:
         """`strongest` as a data frame of pandas, or of the named engine."""
@@ -100,13 +130,13 @@ class Explanation:
 
     def __repr__(self) -> str:
         if len(self) == 1:
-            return repr(self.strongest(0))
+            return repr(_with_short_values(self.strongest(0)))
         if self.counts is not None:
             return f"Explanation of {len(self)} documents in {sum(map(len, self.names))} parts; see strongest(row)."
         return f"Explanation of {len(self)} rows in {len(self.names)} parts: {', '.join(map(_column_name, self.names))}"
 
     def _repr_html_(self) -> str:
-        shown = self._first_rows(SHOWN_ROWS).strongest()._repr_html_()
+        shown = _with_short_values(self._first_rows(SHOWN_ROWS).strongest()).to_html()
         what = "rows" if self.counts is None else "documents"
         return shown + (f"<p>… of {len(self)} {what}</p>" if len(self) > SHOWN_ROWS else "")
 
@@ -120,6 +150,19 @@ class Explanation:
 
 def _column_name(name: str | Sequence[object]) -> str:
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _with_short_values(listing: Listing) -> Listing:
+    """The listing with long texts cut in its values."""
+    if "value" not in listing:
+        return listing
+    values = listing["value"]
+    short = [f"{each[: WIDEST_VALUE - 1]}…" if _is_long(each) else each for each in values]
+    return Listing({**listing, "value": short})
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, str) and len(value) > WIDEST_VALUE
 
 
 def compared_classes(joint: Float, label: int | None, against: int | None) -> tuple[Index, Index]:

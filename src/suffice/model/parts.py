@@ -90,7 +90,7 @@ def leave_one_out_parts(model: Model, x: Table | Matrix, members: Membership) ->
         if several:
             columns = range(len(block.names)) if isinstance(block.columns, slice) else block.columns
             statistic = statistic.columns(block.family.statistic_columns(len(block.names))[:, j])
-            block = Block(block.family, [columns[j]], [name])
+            block = Block(block.family.of_columns([j]), [columns[j]], [name])
         rows = block.take(x)
         rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
         part: Float | None = None

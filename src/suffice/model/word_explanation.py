@@ -15,13 +15,11 @@ from suffice import bayes
 from suffice.families import Text
 from suffice.families.text.informative_words import WordParts, word_parts
 from suffice.model.estimate import Estimate
-from suffice.model.explanation_result import PRIOR, Explanation, check_comparable, compared_classes
+from suffice.model.explanation_result import PRIOR, REST, Explanation, check_comparable, compared_classes
 from suffice.numerics.types import Float
 from suffice.tables import Table
 
 __all__ = ["explain_words"]
-
-REST = {"bernoulli": "(absent words)", "multinomial": "(length)"}
 
 
 def explain_words(

@@ -18,7 +18,7 @@ __all__ = ["single_threaded_blas"]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-SMALL = 64  # columns; BLAS libraries use a single thread up to this size
+SMALL = 16  # columns; no BLAS library splits matrices up to this size
 
 
 @cache

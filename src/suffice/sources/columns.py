@@ -121,6 +121,10 @@ class ColumnTable(Table):
                 raise InputError.in_row(problem, rows=rows, column=name) from None
         return Coded(self.n_rows, tuple(coded))
 
+    def listed(self, column: int, rows: Index) -> Sequence[object]:
+        """The cells of a column in some rows as Python objects."""
+        return self.columns[column].take(rows).listed()
+
     def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Texts:
         """A single column as texts."""
         (column,) = self._chosen(columns)

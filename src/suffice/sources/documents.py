@@ -21,7 +21,7 @@ from suffice.text.recognition import are_documents
 from suffice.text.table import TextTable
 from suffice.text.texts import Texts, cells
 
-__all__ = ["DocumentReader", "are_texts"]
+__all__ = ["COLUMN", "DocumentReader", "are_texts"]
 
 COLUMN = "text"  # the name of the column of documents in messages
 

@@ -94,6 +94,11 @@ class BinCounts(Statistic):
         """Number of columns, and the cuts."""
         return (len(self.sizes), *self.cuts)  # type: ignore[arg-type]  # compared only
 
+    def column_weights(self) -> Float:
+        """Return the weight of the numbers of each class and column (K, d)."""
+        sums = np.concatenate([np.zeros((len(self.count), 1)), np.cumsum(self.count, axis=1)], axis=1)
+        return np.asarray(np.diff(sums[:, self.offsets], axis=1))
+
     @cached_property
     def offsets(self) -> Codes:
         """Start of the bins of each column among all bins, and the end of the last (d + 1,)."""

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from suffice.formats import digits_of
 from suffice.numerics.types import Codes, Float
 from suffice.tables.times import time_text
 
@@ -48,8 +49,12 @@ def interval_names(cuts: Iterable[float], *, times: bool = False) -> list[str]:
 
     >>> interval_names((18.0, 65.0))
     ['≤ 18', '18 to 65', '> 65']
+    >>> interval_names((1e9 + 0.25, 1e9 + 0.5))
+    ['≤ 1000000000.25', '1000000000.25 to 1000000000.5', '> 1000000000.5']
     """
-    shown = [time_text(cut) if times else f"{cut:.6g}" for cut in cuts]
+    cuts = list(cuts)
+    digits = digits_of(cuts, least=6)
+    shown = [time_text(cut) if times else f"{cut:.{digits}g}" for cut in cuts]
     if not shown:
         return ["(any)"]
     return [f"≤ {shown[0]}", *(f"{a} to {b}" for a, b in pairwise(shown)), f"> {shown[-1]}"]

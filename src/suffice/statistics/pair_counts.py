@@ -69,6 +69,17 @@ class PairCounts(Statistic):
         return cls._empty(classes, n_columns, bins, (Levels(()),) * len(bins), parents)
 
     @classmethod
+    def of_bins(
+        cls, classes: ClassAxis, bins: tuple[Bins, ...], levels: tuple[Levels, ...], parents: tuple[int, ...]
+    ) -> PairCounts:
+        """Return the statistic of no rows with these bins and levels of each column."""
+        return cls._empty(classes, len(bins), bins, levels, parents)
+
+    def with_counts(self, pairs: Float, single: Float, weight: Float) -> PairCounts:
+        """Return the same bins with other counts of pairs (K, R, C), of bins (K, C) and of classes (K,)."""
+        return replace(self, pairs=pairs, single=single, weight=weight)
+
+    @classmethod
     def _empty(
         cls,
         classes: ClassAxis,

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from suffice.exceptions import InputError, counted
+from suffice.tables.cell_values import value_text
 
 __all__ = ["MAX_SHOWN", "Listing"]
 
@@ -28,8 +29,10 @@ class Listing(Mapping[str, Any]):
     spam   20.25
     """
 
-    def __init__(self, columns: Mapping[Any, Sequence[Any]]) -> None:
+    def __init__(self, columns: Mapping[Any, Sequence[Any]], source: Any = None) -> None:
         self._columns = dict(columns)
+        self.source = source
+        """What the listing was made of, for readers that need more digits than it shows."""
 
     def __getitem__(self, name: object) -> Any:
         return self._columns[name]
@@ -43,17 +46,24 @@ class Listing(Mapping[str, Any]):
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return the table as a data frame.
 
+        A column with values of several types becomes one of strings in Polars and PyArrow, whose columns have one type.
+
         Parameters
         ----------
         backend : str or module, optional
             "pandas", "polars" or "pyarrow"; pandas by default.
         """
-        data = {str(name): list(values) for name, values in self._columns.items()}
+        backend = backend or "pandas"
+        in_pandas = str(getattr(backend, "__name__", backend)) == "pandas"
+        data = {
+            str(name): list(values) if in_pandas else _of_one_type(list(values))
+            for name, values in self._columns.items()
+        }
         try:
-            return nw.from_dict(data, backend=backend or "pandas").to_native()
+            return nw.from_dict(data, backend=backend).to_native()
         except (ImportError, ModuleNotFoundError):
             raise InputError(
-                f"{backend or 'pandas'} is not installed. Choose another backend, for example to_frame('polars').",
+                f"{backend} is not installed. Choose another backend, for example to_frame('polars').",
                 argument="backend",
             ) from None
 
@@ -69,7 +79,7 @@ class Listing(Mapping[str, Any]):
     def __repr__(self) -> str:
         cells = self._cells()
         wide = [max(len(row[j]) for row in cells) for j in range(len(self))]
-        right = [all(isinstance(v, float | int | np.number) for v in column[:MAX_SHOWN]) for column in self.values()]
+        right = [_are_numbers(column[:MAX_SHOWN]) for column in self.values()]
         lines = [
             "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, wide, right, strict=True)).rstrip()
             for row in cells
@@ -87,8 +97,29 @@ class Listing(Mapping[str, Any]):
         return self.to_html()
 
 
+def _are_numbers(values: Sequence[object]) -> bool:
+    """Whether a column holds numbers, and perhaps missing values."""
+    return all(isinstance(v, float | int | np.number) or v is None for v in values) and any(
+        v is not None for v in values
+    )
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """The values, or their texts if they have several types."""
+    types = {type(value) for value in values if value is not None}
+    if len(types) <= 1 and tuple not in types:
+        return values
+    numbers = bool not in types and all(issubclass(kind, int | float | np.number) for kind in types)
+    return [None if value is None else float(value) if numbers else _text(value) for value in values]
+
+
+def _text(value: object) -> str:
+    """A value as text, with all digits of numbers."""
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, value))
+    return str(value) if isinstance(value, float | np.floating) else value_text(value)
+
+
 def _shown(value: object) -> str:
-    if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
-    text = str(value)
+    text = str(value) if isinstance(value, tuple) else value_text(value)
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"

@@ -20,7 +20,7 @@ from suffice.tables.sparse_cells import is_sparse, some_rows
 from suffice.tables.stored_columns import NumberRows
 from suffice.tables.thresholded import ThresholdedMatrix
 
-__all__ = ["ColumnSelection", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse"]
+__all__ = ["ColumnSelection", "Kind", "MatrixTable", "Schema", "Table", "as_table", "dense_numbers", "is_sparse"]
 
 Kind = Literal["number", "bool", "time", "duration", "category", "text", "empty"]
 """The type group of a column: numbers (whole or not), booleans, points in time, lengths of time, a declared category,
@@ -95,6 +95,10 @@ class Table(ABC):
     @abstractmethod
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
         """Return columns as codes of levels."""
+
+    def listed(self, column: int, rows: Index) -> Sequence[object]:
+        """Return the cells of a column in some rows as Python objects; by default as levels."""
+        return self.take(rows).categories([column], [column]).columns[0].values(len(rows))
 
     def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Any:
         """Return the one selected column as `suffice.text.texts.Texts`; raises `InputError` if it holds numbers."""
@@ -186,6 +190,19 @@ class MatrixTable(Table):
             return Coded(len(self), tuple(_sparse_column(by_column, j) for j in range(x.shape[1])))
         return NumberRows(x, self.__dict__.get("ranges") if x is self.x else None)
 
+    def listed(self, column: int, rows: Index) -> Sequence[object]:
+        """Return the cells of a column in some rows; points in time and lengths of time to the microsecond."""
+        if is_sparse(self.x):
+            cells = self._by_row[rows][:, [column]].toarray().ravel()
+        else:
+            cells = np.asarray((self.x if self.exact is None else self.exact)[rows, column])
+        if self.kind not in ("time", "duration"):
+            return list(cells.tolist())
+        unit = "datetime64[us]" if self.kind == "time" else "timedelta64[us]"
+        known = np.isfinite(cells)
+        moments = np.rint(np.where(known, cells, 0.0) * 1e6).astype(np.int64).astype(unit)
+        return [moment if here else None for moment, here in zip(moments.tolist(), known.tolist(), strict=True)]
+
 
 def _some_columns(x: Matrix, columns: ColumnSelection) -> Matrix:
     columns = _consecutive(columns)
@@ -218,3 +235,16 @@ def _sparse_column(x: SparseMatrix, j: int) -> CodedColumn:
 def as_table(x: Table | Matrix) -> Table:
     """Convert a matrix to a table; a table is returned unchanged."""
     return x if isinstance(x, Table) else MatrixTable(x)
+
+
+def dense_numbers(table: Table, columns: list[int], names: Sequence[object]) -> Float:
+    """Columns of a table as one array of float64 (n, d), with NaN in missing cells.
+
+    >>> dense_numbers(MatrixTable(np.array([[1, 7], [2, 5]])), [1], ["size"])
+    array([[7.],
+           [5.]])
+    """
+    found = table.numbers(columns, names, copy=True)
+    if isinstance(found, ThresholdedMatrix):
+        found = found.plain()
+    return np.array(found.toarray() if is_sparse(found) else found, dtype=np.float64)

@@ -11,7 +11,7 @@ from suffice.kernels.text import Documents, TokenRules, encode_words
 from suffice.numerics.types import Array, Codes, Mask, SparseMatrix
 from suffice.tables.vocabulary import Vocabulary
 
-__all__ = ["WordRows"]
+__all__ = ["UNIT", "WordRows"]
 
 LARGEST_INT32 = 2**31 - 1
 UNIT = 2.0**-30  # smallest difference of weights; sums of up to 2²³ rows are exact

@@ -69,6 +69,10 @@ class TextTable(Table):
             column=names[0],
         )
 
+    def listed(self, column: int, rows: NDArray[np.intp]) -> Sequence[object]:
+        """The texts of some rows."""
+        return self.texts.take(rows).listed()
+
     def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Texts:
         """The texts."""
         return self.texts

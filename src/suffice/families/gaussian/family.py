@@ -6,7 +6,7 @@ Each class has its own variance, or all classes share one (then the log-odds are
 It may also be one number for all columns (spherical). A missing value adds nothing.
 
 The prior of mean and variance is normal-inverse-χ², worth ``smoothing`` pseudo-rows with the mean and variance of all
-rows; its posterior predictive is Student's t distribution.
+rows, or a given `NormalInverseGamma`; its posterior predictive is Student's t distribution.
 """
 
 from __future__ import annotations
@@ -33,10 +33,14 @@ from suffice.families.capabilities import FamilyStatistic
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import discriminant_directions
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, pseudo_moments
+from suffice.families.formula import Formula, Normal
 from suffice.families.gaussian.leave_one_out import leave_one_out_prior, leave_one_out_shared
+from suffice.families.given import GivenTable, of_column
+from suffice.families.given_priors import checked_prior, prior_moments, priors_of
 from suffice.families.independent import IndependentColumns
 from suffice.families.leave_one_out import LEAST_REMAINING, leave_one_out_cells, repeated_columns
 from suffice.families.linear import Linear
+from suffice.families.priors import GivenPrior, NormalInverseGamma
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments
@@ -112,6 +116,9 @@ class Gaussian(IndependentColumns):
         With ``bayes`` a value has a Student's t distribution given the rows seen.
     smoothing : float
         Number of pseudo-rows of the prior.
+    conjugate_prior : NormalInverseGamma, or mapping from class to NormalInverseGamma, optional
+        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect. With a shared variance
+        each class adds its pseudo-rows.
 
     Notes
     -----
@@ -137,8 +144,13 @@ class Gaussian(IndependentColumns):
     missing: bool = True
     estimation: Estimation = "mle"
     smoothing: float = 1.0
+    conjugate_prior: GivenPrior = None
 
     name: ClassVar[str] = "gaussian"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(("mean", "deviation", "freedom"))
+    identified_by: ClassVar[frozenset[str]] = frozenset(("mean", "deviation"))
+    of_values: ClassVar[str] = ""
+    """What is Gaussian, in the names of parameters."""
     reads_columns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -157,6 +169,8 @@ class Gaussian(IndependentColumns):
                 f"floor is a share of the column's variance, at least 0; got {self.floor!r}.", argument="floor"
             )
         check_estimation(self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, NormalInverseGamma, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", prior)
         if self.estimation != "mle" and self.divisor != "ml":
             raise InputError(
                 "divisor='unbiased' requires ",
@@ -180,8 +194,8 @@ class Gaussian(IndependentColumns):
 
     @property
     def scale_free(self) -> bool:
-        """Whether rescaling a column leaves every posterior unchanged."""
-        return not self.spherical
+        """Whether rescaling a column leaves every posterior unchanged; a given prior has units."""
+        return not self.spherical and self.conjugate_prior is None
 
     @property
     def _is_shared(self) -> bool:
@@ -211,7 +225,7 @@ class Gaussian(IndependentColumns):
     def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GaussianParameters:
         """Means and variances of each class."""
         names = range(statistic.shape[0]) if columns is None else columns
-        if self.estimation != "mle" and self.smoothing > 0:
+        if self.estimation != "mle" and (self.smoothing > 0 or self.conjugate_prior is not None):
             statistic = statistic.merge(self._prior(statistic))
         pooled = statistic.pooled()
         seen = statistic.weight > 0
@@ -236,8 +250,9 @@ class Gaussian(IndependentColumns):
             # A class without values has the mean of all rows: from the pseudo-rows, or as if it were exact.
             rows = np.where(seen, statistic.weight, self.smoothing if self.smoothing > 0 else np.inf)
             variance = variance * (1 + 1 / rows)
-            freedom = np.where(seen, statistic.weight, pooled.weight)
-            freedom = np.broadcast_to(pooled.weight, freedom.shape) if self._is_shared else freedom
+            degrees = statistic.weight - self._degrees_used(statistic)
+            freedom = np.where(seen, degrees, pooled.weight)
+            freedom = np.broadcast_to(degrees.sum(axis=0), freedom.shape) if self._is_shared else freedom
         parameters = GaussianParameters.of(
             statistic.mean if everywhere else np.where(seen, statistic.mean, pooled.mean),
             statistic.mean_low if everywhere else np.where(seen, statistic.mean_low, pooled.mean_low),
@@ -248,10 +263,12 @@ class Gaussian(IndependentColumns):
         return parameters if freedom is None else parameters.with_freedom(freedom)
 
     def _prior(self, statistic: Moments) -> Moments:
-        """``smoothing`` pseudo-rows like all rows together, for each class.
+        """``smoothing`` pseudo-rows like all rows together, or those of a given prior, for each class.
 
-        A class without rows adds none to a shared variance.
+        Of the former, a class without rows adds none to a shared variance.
         """
+        if self.conjugate_prior is not None:
+            return prior_moments(statistic, self.conjugate_prior)
         prior = pseudo_moments(statistic, self.smoothing)
         if not self._is_shared:
             return prior
@@ -259,7 +276,14 @@ class Gaussian(IndependentColumns):
         return Moments(prior.classes, **{name: np.where(seen, each, 0.0) for name, each in prior.arrays().items()})
 
     def _degrees_used(self, statistic: Moments) -> Float:
-        """Degrees of freedom that the estimated mean of each class and column uses up."""
+        """Degrees of freedom that the estimated mean of each class and column uses up.
+
+        They are negative if the variance of a given prior is worth more rows than its mean.
+        """
+        if self.conjugate_prior is not None:
+            priors = priors_of(self.conjugate_prior, NormalInverseGamma, statistic.classes)
+            used = np.array([each.rows - each.degrees for each in priors])
+            return np.broadcast_to(used[:, None], statistic.weight.shape)
         return np.where(statistic.weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
 
     def _within(self, statistic: Moments) -> Float:
@@ -366,7 +390,14 @@ class Gaussian(IndependentColumns):
         if self.spherical:
             return None
         mixed = self.mix > 0 and not self._is_shared
-        if is_sparse(x) or mixed or self.estimation == "bayes" or (self.estimation == "map" and self._is_shared):
+        given = self.conjugate_prior is not None
+        if (
+            is_sparse(x)
+            or mixed
+            or given
+            or self.estimation == "bayes"
+            or (self.estimation == "map" and self._is_shared)
+        ):
             return super().leave_one_out(statistic, parameters, x, members, columns)
         plain, rest = self._columns_far_from_floor(statistic, parameters)
         closed = np.flatnonzero(plain)
@@ -389,7 +420,7 @@ class Gaussian(IndependentColumns):
     ) -> Float | None:
         """`leave_one_out` of each column alone (n, K, d); None unless ``map`` with own variances."""
         own = not self._is_shared and not self.spherical and self.mix == 0
-        if not own or self.estimation != "map" or self.smoothing == 0:
+        if not own or self.estimation != "map" or self.smoothing == 0 or self.conjugate_prior is not None:
             return None
         plain, rest = self._columns_far_from_floor(statistic, parameters)
         closed = np.flatnonzero(plain)
@@ -441,6 +472,13 @@ class Gaussian(IndependentColumns):
         moments = (np.ascontiguousarray(each[:, columns]) for each in (s.weight, s.mean, s.mean_low, s.m2))
         return kernels.held_out_log_likelihood(x, members.codes, members.weights, *moments, lost=used_up, out=out)
 
+    def formula(self, parameters: GaussianParameters) -> Formula:
+        """The Gaussian log-density of each column, or that of Student's t."""
+        p = parameters
+        freedom = [None] * p.mean.shape[1] if p.freedom is None else p.freedom.T
+        columns = zip(p.mean.T, p.mean_low.T, p.scale.T, p.log_norm.T, freedom, strict=True)
+        return Formula(tuple(Normal(*each) for each in columns), missing=self.missing)
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
@@ -454,10 +492,13 @@ class Gaussian(IndependentColumns):
         return noise
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Columns with very different locations and scales, with missing cells."""
+        """Columns with very different locations and scales, or with those of a given prior, with missing cells."""
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
         offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
+        if isinstance(self.conjugate_prior, NormalInverseGamma):
+            scale = np.full(n_columns, np.sqrt(self.conjugate_prior.variance))
+            offset = self.conjugate_prior.mean / scale
         rows = (rng.standard_normal((len(codes), n_columns)) + centre[codes] + offset) * scale
         if self.missing:
             rows[rng.random(rows.shape) < 0.1] = np.nan
@@ -493,11 +534,12 @@ class Gaussian(IndependentColumns):
         return discriminant_directions((p.mean - p.origin) + p.mean_low, whitening, np.sqrt(within), prior)
 
     def log_prior(self, parameters: GaussianParameters, statistic: Moments) -> float:
-        """Log-density of the pseudo-rows: Σ (n log 1/σ − (m2 + n (mean − μ)²)/2σ²), up to a constant."""
+        """Log-density of the pseudo-rows: Σ (ν log 1/σ − (m2 + n (mean − μ)²)/2σ²), up to a constant."""
         p, prior = parameters, self._prior(statistic)
         away = np.where(prior.weight > 0, (prior.mean - p.mean) + (prior.mean_low - p.mean_low), 0.0)
         square = (prior.m2 + prior.weight * away**2) * p.scale**2
-        norm = prior.weight * np.log(np.where(p.scale > 0, p.scale, 1.0))
+        degrees = prior.weight - self._degrees_used(prior)
+        norm = degrees * np.log(np.where(p.scale > 0, p.scale, 1.0))
         return float(np.where(p.scale > 0, norm - 0.5 * square, 0.0).sum())
 
     def log_evidence(self, statistic: Moments) -> float:
@@ -505,7 +547,7 @@ class Gaussian(IndependentColumns):
 
         A shared variance has one ratio in each column.
         """
-        if self.smoothing == 0:
+        if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         if self.mix not in (0, 1) or self.spherical:
             raise InputError("Mixed variances (mix) and one variance for all columns (spherical) have no evidence.")
@@ -514,7 +556,8 @@ class Gaussian(IndependentColumns):
         known = (prior.m2 > 0) & (after.m2 > 0)
         means = 0.5 * (np.log(np.where(known, prior.weight, 1.0)) - np.log(np.where(known, after.weight, 1.0)))
         rows, total = np.where(known, statistic.weight, 0.0).sum(), np.where(known, means, 0.0).sum()
-        parts = [(each.weight, each.m2) for each in (prior, after)]
+        used = 0.0 if self.conjugate_prior is None else self._degrees_used(prior)
+        parts = [(each.weight - used, each.m2) for each in (prior, after)]
         if self._is_shared:
             parts = [(weight.sum(axis=0), m2.sum(axis=0)) for weight, m2 in parts]
             known = np.asarray(known.any(axis=0))
@@ -547,4 +590,22 @@ class Gaussian(IndependentColumns):
         """Mean and standard deviation of each class, and the degrees of freedom of Student's t."""
         p = parameters
         shown = {"mean": p.mean[:, j], "deviation": np.sqrt(p.variance[:, j])}
-        return shown if p.freedom is None else shown | {"freedom": p.freedom[:, j]}
+        shown |= {} if p.freedom is None else {"freedom": p.freedom[:, j]}
+        return {f"{name}{self.of_values}": values for name, values in shown.items()}
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Gaussian, Moments]:
+        """The family with the given means and deviations, and perhaps the degrees of freedom of Student's t."""
+        table, of = tables[0], self.of_values
+        mean, deviation = table.numbers(f"mean{of}"), table.numbers(f"deviation{of}", above=0)
+        freedom = table.optional(f"freedom{of}", above=0)
+        variance = table.squares(f"deviation{of}")
+        weight = np.ones_like(mean) if freedom is None else freedom
+        shared = freedom is None and bool((deviation == deviation[0]).all())
+        plain = replace(self, variance="shared" if shared else "own", mix=0.0, spherical=False, divisor="ml", floor=0.0)
+        if freedom is None:
+            family = replace(plain, estimation="mle")
+        else:  # the rows that have such a posterior predictive without any pseudo-rows
+            family, variance = replace(plain, estimation="bayes", smoothing=0.0), variance / (1 + 1 / weight)
+        none = np.zeros((len(mean), 1))
+        parts = of_column(weight), of_column(mean), none, of_column(weight * variance), none
+        return family, Moments(table.classes, *parts)

@@ -36,6 +36,11 @@ class CountedBins:
     values: Float
     value_weight: Float
 
+    @property
+    def share(self) -> Float:
+        """Share of each bin in all rows (B,)."""
+        return np.asarray(self.count.sum(axis=0) / self.count.sum())
+
     def positions(self, values: Float) -> Codes:
         """The bin of each value."""
         return intervals(self.cut, values)

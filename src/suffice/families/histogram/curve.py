@@ -60,13 +60,17 @@ class Curve:
         k, centre = len(bins.count), bins.centre
         if len(centre) == 1:  # a constant column has no effect
             return cls(np.zeros((k, 1)), np.zeros(1), 0.0, np.zeros(k), bins, smoothed)
-        scale = float(centre[-1] - centre[0])
-        share = bins.count.sum(axis=0) / bins.count.sum()
+        return cls.of_ratio(bins, smoothed, smoothed.log_ratio())
+
+    @classmethod
+    def of_ratio(cls, bins: CountedBins, smoothed: Smoothed, log_ratio: Float) -> Curve:
+        """The curve of a column of two or more bins with these log R (K, B)."""
+        scale = float(bins.centre[-1] - bins.centre[0])
         first, last = _reach(bins)
-        log_height = np.log(share) - np.log(np.concatenate([[2 * first], np.diff(bins.cut), [2 * last]]))
-        raw = cls(smoothed.log_ratio(), log_height, scale, np.zeros(k), bins, smoothed)
+        log_height = np.log(bins.share) - np.log(np.concatenate([[2 * first], np.diff(bins.cut), [2 * last]]))
+        raw = cls(log_ratio, log_height, scale, np.zeros(len(log_ratio)), bins, smoothed)
         log_norm = np.logaddexp.reduce(raw.log_masses(), axis=1)
-        return cls(raw.log_ratio, log_height, scale, log_norm, bins, smoothed)
+        return cls(log_ratio, log_height, scale, log_norm, bins, smoothed)
 
     # ------------------------------------------------------------------ pieces: a tail, the segments, a tail
 

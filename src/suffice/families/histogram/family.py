@@ -8,8 +8,8 @@ smooth is chosen column by column, by the leave-one-out log-loss of the column a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -18,8 +18,18 @@ from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.families.contract import register
 from suffice.families.estimation import check_cells
+from suffice.families.formula import Formula, Knots, Line
+from suffice.families.given import GivenTable, LevelValues
 from suffice.families.histogram.bins import quantile_bins
 from suffice.families.histogram.curve import Curve
+from suffice.families.histogram.given import (
+    CURVE_NAMES,
+    CurveNumbers,
+    curve_numbers,
+    curve_of,
+    curve_problem,
+    curve_table,
+)
 from suffice.families.histogram.smoothing import chosen_smoothing
 from suffice.families.independent import BLOCK_CELLS, IndependentColumns
 from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
@@ -67,6 +77,9 @@ class Histogram(IndependentColumns):
     edges : tuple of float
         Increasing edges between fixed bins for all columns, 127 at most; a number equal to an edge is in the lower bin.
         By default bins follow the data.
+    curve : tuple
+        Parameters that were given in place of rows, which have no effect once there are rows; see
+        `suffice.families.histogram.given`.
 
     Examples
     --------
@@ -86,8 +99,10 @@ class Histogram(IndependentColumns):
     width: float | Literal["auto"] = "auto"
     pseudo_rows: float | Literal["auto"] = "auto"
     edges: tuple[float, ...] = ()
+    curve: CurveNumbers = field(default=(), repr=False)
 
     name: ClassVar[str] = "histogram"
+    parameter_names: ClassVar[frozenset[str]] = frozenset((*CURVE_NAMES, "probability", "mean", "deviation"))
     keeps_choices: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -99,6 +114,9 @@ class Histogram(IndependentColumns):
                 f"pseudo_rows must be 'auto' or a number above 0; got {self.pseudo_rows!r}.", argument="pseudo_rows"
             )
         object.__setattr__(self, "edges", check_cuts(self.edges, "edges"))
+        problem = curve_problem(self.curve) if self.curve else ""
+        if problem:
+            raise InputError(f"curve is not valid: {problem}.", argument="curve")
 
     @property
     def scale_free(self) -> bool:
@@ -118,6 +136,12 @@ class Histogram(IndependentColumns):
 
     def zero(self, classes: ClassAxis, n_columns: int) -> BinCounts:
         """The statistic of no rows."""
+        if self.curve and len(self.curve) - len(CURVE_NAMES) + 1 != len(classes):
+            raise InputError(
+                f"The curve of a histogram is for {len(self.curve) - len(CURVE_NAMES) + 1} classes, but there are "
+                f"{len(classes)}.",
+                argument="curve",
+            )
         return BinCounts.zero(classes, n_columns, self.edges)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> BinCounts:
@@ -136,6 +160,9 @@ class Histogram(IndependentColumns):
         """The density of each class; a class without values gets that of all rows."""
         width = None if self.width == "auto" else float(self.width)
         pseudo_rows = None if self.pseudo_rows == "auto" else float(self.pseudo_rows)
+        if self.curve and not any(statistic.sizes):
+            curve = curve_of(self.curve)
+            return HistogramParameters((curve,) * len(statistic.sizes), len(statistic.classes))
         curves: list[Curve | None] = []
         for j in range(len(statistic.sizes)):
             bins = quantile_bins(statistic, j, self.bins, frequent_apart=True)
@@ -221,6 +248,18 @@ class Histogram(IndependentColumns):
             out[:, :, j] = _ratio_without(curve, column_of(x, j), members, parameters.n_classes)
         return out
 
+    def formula(self, parameters: HistogramParameters) -> Formula:
+        """log R − log Z between the centres of the bins of each column."""
+        none = np.zeros(parameters.n_classes)
+        return Formula(
+            tuple(
+                Line(none, none)
+                if curve is None or curve.scale == 0
+                else Knots(curve.bins.centre, curve.log_ratio.T - curve.log_norm)
+                for curve in parameters.columns
+            )
+        )
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: HistogramParameters, codes: Codes, rng: np.random.Generator) -> Float:
@@ -246,12 +285,28 @@ class Histogram(IndependentColumns):
         both = [(none, none) if curve is None else curve.moments() for curve in parameters.columns]
         return np.array([mean[k] for mean, _ in both]), np.array([variance[k] for _, variance in both])
 
+    def missing_weight(self, statistic: BinCounts, class_weight: Float) -> Float:
+        """Weight of the missing cells of each class and column (K, d), which have no bin."""
+        return np.maximum(class_weight[:, None] - statistic.column_weights(), 0.0)
+
     def table(self, parameters: HistogramParameters, j: int) -> dict[str, Float]:
         """Mean and deviation of each class."""
         curve = parameters.columns[j]
         none = np.full(parameters.n_classes, np.nan)
         mean, variance = (none, none) if curve is None else curve.moments()
         return {"mean": mean, "deviation": np.sqrt(variance)}
+
+    def exact_table(
+        self, parameters: HistogramParameters, j: int, names: Sequence[object]
+    ) -> Mapping[str, Float | LevelValues]:
+        """Mean and deviation of each class, and the curve of its density."""
+        curve = parameters.columns[j]
+        return self.table(parameters, j) | ({} if curve is None else curve_table(curve))
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Histogram, BinCounts]:
+        """The family with a given curve, or with given cuts and probabilities of the bins between them."""
+        family = replace(self, edges=(), curve=curve_numbers(tables[0]))
+        return family, family.zero(tables[0].classes, 1)
 
 
 def _ratio_without(curve: Curve | None, values: Float, members: Membership, n_classes: int) -> Float:

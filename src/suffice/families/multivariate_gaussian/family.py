@@ -6,7 +6,7 @@ With a shared Σ the quadratic terms cancel and the log-odds are linear in x; wi
 quadratic.
 
 The prior of mean and covariance is normal-inverse-Wishart, worth ``smoothing`` pseudo-rows with the mean and covariance
-of all rows; its posterior predictive is the multivariate t distribution.
+of all rows, or a given `NormalInverseWishart`; its posterior predictive is the multivariate t distribution.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from suffice.exceptions import Argument, InputError, NotLinearError, did_you_mea
 from suffice.families import covariance as matrices
 from suffice.families.capabilities import FamilyStatistic
 from suffice.families.contract import Family, register
-from suffice.families.covariance import discriminant_directions, whiten
+from suffice.families.covariance import checked_covariance, discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.formula import Formula, GaussianBlock
+from suffice.families.given import GivenTable, LevelValues
+from suffice.families.given_priors import checked_prior, priors_of
 from suffice.families.linear import (
     Linear,
     linear_posterior,
@@ -33,13 +36,22 @@ from suffice.families.linear import (
     rows_with_missing,
 )
 from suffice.families.multivariate_gaussian.conjugate_leave_one_out import conjugate_leave_one_out
+from suffice.families.multivariate_gaussian.given import given_covariances, given_scatter
 from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
-from suffice.families.multivariate_gaussian.observed_density import is_fast, observed_log_density
+from suffice.families.multivariate_gaussian.observed_density import has_precision, is_fast, observed_log_density
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
+from suffice.families.multivariate_gaussian.predictive_leave_one_out import predictive_leave_one_out
 from suffice.families.multivariate_gaussian.shrunk_leave_one_out import MOST_ROWS, shrunk_leave_one_out
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
-from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
+from suffice.families.multivariate_gaussian.wishart import (
+    log_student,
+    log_wishart,
+    prior_scatter,
+    pseudo_scatter,
+    wishart_evidence,
+)
+from suffice.families.priors import GivenPrior, NormalInverseWishart
 from suffice.numerics.compensated import divided
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import (
@@ -89,6 +101,9 @@ class MultivariateGaussian(Family):
         With ``bayes`` a row has a multivariate t distribution given the rows seen.
     smoothing : float
         Number of pseudo-rows of the prior.
+    conjugate_prior : NormalInverseWishart, or mapping from class to NormalInverseWishart, optional
+        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect. With a shared
+        covariance each class adds its pseudo-rows.
 
     Notes
     -----
@@ -120,10 +135,14 @@ class MultivariateGaussian(Family):
     missing: Missing = "em"
     estimation: Estimation = "mle"
     smoothing: float = 1.0
+    conjugate_prior: GivenPrior = None
 
     name: ClassVar[str] = "multivariate_gaussian"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(
+        ("mean", "deviation", "covariance", "correlation", "freedom", "spread")
+    )
+    identified_by: ClassVar[frozenset[str]] = frozenset(("mean", "covariance"))
     rough: ClassVar[bool] = False  # whether a few steps of EM are enough
-    scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.covariance not in ("shared", "own"):
@@ -161,6 +180,8 @@ class MultivariateGaussian(Family):
                 f"missing must be 'em', 'drop' or 'error'; got {self.missing!r}.{hint}", argument="missing"
             )
         check_estimation(self.estimation, self.smoothing)
+        prior = checked_prior(self.conjugate_prior, NormalInverseWishart, self.name, self.estimation)
+        object.__setattr__(self, "conjugate_prior", prior)
         if self.estimation != "mle" and (self.divisor != "ml" or self.shrinkage is not None or self.mix not in (0, 1)):
             raise InputError(
                 Argument("estimation", self.estimation),
@@ -175,6 +196,11 @@ class MultivariateGaussian(Family):
                 ".",
                 argument="estimation",
             )
+
+    @property
+    def scale_free(self) -> bool:
+        """Whether rescaling a column leaves every posterior unchanged; a given prior has units."""
+        return self.conjugate_prior is None
 
     @property
     def accepts_missing(self) -> bool:
@@ -196,9 +222,10 @@ class MultivariateGaussian(Family):
 
     def zero(self, classes: ClassAxis, n_columns: int) -> GaussianStatistic:
         """The statistic of no rows."""
-        return self._of_complete_rows(self._statistic.zero(classes, n_columns))
+        return self.of_complete_rows(self._statistic.zero(classes, n_columns))
 
-    def _of_complete_rows(self, statistic: Scatter | PooledScatter) -> GaussianStatistic:
+    def of_complete_rows(self, statistic: Scatter | PooledScatter) -> GaussianStatistic:
+        """The statistic of rows without missing cells, in the form that the settings need."""
         return PatternScatter.of(statistic) if self.missing == "em" else statistic
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> GaussianStatistic:
@@ -211,7 +238,7 @@ class MultivariateGaussian(Family):
                 total = total.merge(part)  # type: ignore[arg-type]  # both have the statistic of the settings
             return total
         try:
-            return self._of_complete_rows(self._statistic.summarize(x, members, columns))
+            return self.of_complete_rows(self._statistic.summarize(x, members, columns))
         except InputError:
             incomplete = self._incomplete(x)
             if not incomplete.any():
@@ -303,16 +330,27 @@ class MultivariateGaussian(Family):
 
     def _posterior(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
         """Parameters with the pseudo-rows; for ``bayes`` those of the posterior predictive."""
-        if self.smoothing > 0:
-            prior: FamilyStatistic = pseudo_scatter(statistic, self.smoothing)
-            statistic = statistic.merge(prior)
+        statistic = self._with_prior(statistic)
         parameters = self._likeliest(statistic, names)
         if self.estimation == "map":
             return parameters
-        whole = statistic.weight.sum()
-        size = np.where(statistic.weight > 0, statistic.weight, self.smoothing if self.smoothing > 0 else whole)
-        freedom = np.full_like(size, whole) if parameters.covariance.ndim == 2 else size
+        degrees = statistic.weight - self._degrees_used(statistic.weight, statistic.classes)
+        whole = degrees.sum()
+        empty = self.smoothing if self.smoothing > 0 else whole
+        size, degrees = (np.where(statistic.weight > 0, each, empty) for each in (statistic.weight, degrees))
+        freedom = np.full_like(size, whole) if parameters.covariance.ndim == 2 else degrees
         return replace(parameters, freedom=freedom, spread=1 + 1 / size)
+
+    def _with_prior(self, statistic: Scatter | PooledScatter) -> Scatter | PooledScatter:
+        """The statistic of the rows and of the pseudo-rows of the prior."""
+        prior: FamilyStatistic = self._prior(statistic)
+        return statistic if prior is None else statistic.merge(prior)
+
+    def _prior(self, statistic: Scatter | PooledScatter) -> Scatter | PooledScatter | None:
+        """The pseudo-rows of the prior; None if it is flat."""
+        if self.conjugate_prior is not None:
+            return prior_scatter(statistic, priors_of(self.conjugate_prior, NormalInverseWishart, statistic.classes))
+        return pseudo_scatter(statistic, self.smoothing) if self.smoothing > 0 else None
 
     def _likeliest(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
         """Maximum likelihood parameters, with shrinkage and mix."""
@@ -333,13 +371,19 @@ class MultivariateGaussian(Family):
         check_regular(self, factors, within, statistic, names)
         return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
 
-    def _degrees_used(self, weight: Float) -> Float:
-        """Degrees of freedom that the estimated mean of each class uses up."""
+    def _degrees_used(self, weight: Float, classes: ClassAxis) -> Float:
+        """Degrees of freedom that the estimated mean of each class uses up (K,).
+
+        They are negative if the covariance of a given prior is worth more rows than its mean.
+        """
+        if self.conjugate_prior is not None:
+            priors = priors_of(self.conjugate_prior, NormalInverseWishart, classes)
+            return np.array([each.rows - each.degrees for each in priors])
         return np.where(weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
 
     def _within(self, statistic: Scatter | PooledScatter) -> tuple[Float, Float]:
         """Shared covariance (d, d), as the sum of two doubles."""
-        divisor = float((statistic.weight - self._degrees_used(statistic.weight)).sum())
+        divisor = float((statistic.weight - self._degrees_used(statistic.weight, statistic.classes)).sum())
         scatter, low = statistic.within()
         if divisor <= 0 and scatter.any():
             raise InputError(
@@ -373,7 +417,7 @@ class MultivariateGaussian(Family):
         Also the amounts of shrinkage (K,).
         """
         weight = statistic.weight
-        used = self._degrees_used(weight)
+        used = self._degrees_used(weight, statistic.classes)
         own, own_low = np.empty((2, *statistic.scatter.shape))
         amounts = np.zeros(len(weight))
         for k in range(len(weight)):
@@ -506,15 +550,48 @@ class MultivariateGaussian(Family):
         members: Membership,
     ) -> Float | None:
         weight, shared = statistic.weight, parameters.covariance.ndim == 2
+        if self.conjugate_prior is not None:
+            return self._leave_one_out_of_given(statistic, parameters, x, members)
         if self.estimation != "mle":
             return conjugate_leave_one_out(statistic, self.smoothing, self.estimation, x, members, shared=shared)
         if self.shrinkage not in (None, 0):
-            total = float((weight - self._degrees_used(weight)).sum())
+            total = float((weight - self._degrees_used(weight, statistic.classes)).sum())
             amount = None if isinstance(self.shrinkage, str) else self.shrinkage
             return shrunk_leave_one_out(parameters, weight, statistic.within()[0], total, amount, x, members)
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
-        divisor = share @ (weight - self._degrees_used(weight))
+        divisor = share @ (weight - self._degrees_used(weight, statistic.classes))
         return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
+
+    def _leave_one_out_of_given(
+        self,
+        statistic: Scatter | PooledScatter,
+        parameters: MultivariateGaussianParameters,
+        x: Float,
+        members: Membership,
+    ) -> Float:
+        """Scores with a given prior, whose pseudo-rows stay: a row is removed from rows and pseudo-rows together."""
+        after = self._with_prior(statistic)
+        if self.estimation == "bayes":
+            return predictive_leave_one_out(parameters, after.weight, x, members)
+        n_classes, shared = len(after.weight), parameters.covariance.ndim == 2
+        share = np.ones((n_classes, n_classes)) if shared else np.eye(n_classes)
+        divisor = share @ (after.weight - self._degrees_used(after.weight, after.classes))
+        return leave_one_out_log_density(parameters, after.weight, share, divisor, x, members)
+
+    def formula(self, parameters: MultivariateGaussianParameters) -> Formula:
+        """Means and whitenings of the classes; their covariances, too, if marginals need them."""
+        p = parameters
+        block = GaussianBlock(
+            p.mean,
+            p.mean_low,
+            p.origin,
+            tuple(each.matrix for each in p.whitening),
+            np.array([each.log_det for each in p.whitening]),
+            None if has_precision(p) else p.covariance.reshape(-1, *p.covariance.shape[-2:]),
+            p.freedom,
+            p.spread,
+        )
+        return Formula(block=block, missing=self.accepts_missing)
 
     # ------------------------------------------------------------------ sample
 
@@ -534,11 +611,18 @@ class MultivariateGaussian(Family):
         return np.asarray(noise + parameters.mean[codes])
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Correlated columns with very different locations and scales; with missing cells if those are allowed."""
+        """Correlated columns with very different locations and scales; with missing cells if those are allowed.
+
+        With a given prior they have its location and scale.
+        """
         mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
         offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
+        if isinstance(self.conjugate_prior, NormalInverseWishart):
+            mean, covariance = self.conjugate_prior.of_columns(n_columns)
+            scale = np.sqrt(np.diagonal(covariance))
+            offset = mean / scale
         noise = rng.standard_normal((len(codes), n_columns)) @ mixing
         rows = np.asarray((noise + 2 * centre[codes] + offset) * scale)
         if self.accepts_missing:
@@ -591,9 +675,20 @@ class MultivariateGaussian(Family):
             out[:, :, i] = self.log_likelihood(parameters.marginal(np.array([j])), x[:, [j]])
         return at, out
 
+    def column_log_density(self, parameters: MultivariateGaussianParameters, values: Float, j: int) -> Float:
+        """log p(x_j | y) of some numbers in column j alone (m, K); zero if the column does not vary in some class."""
+        at = np.array([j])
+        if not all(parameters.covariance_of(k)[j, j] > 0 for k in range(len(parameters.mean))):
+            return np.zeros((len(values), len(parameters.mean)))
+        return self.log_likelihood(parameters.marginal(at), values[:, None])
+
     def log_prior(self, parameters: MultivariateGaussianParameters, statistic: GaussianStatistic) -> float:
         """Log-density of the pseudo-rows of the prior, up to a constant."""
-        return log_wishart(parameters, pseudo_scatter(self._expected(statistic), self.smoothing))
+        statistic = self._expected(statistic)
+        prior = self._prior(statistic)
+        if prior is None:
+            return 0.0
+        return log_wishart(parameters, prior, prior.weight - self._degrees_used(prior.weight, prior.classes))
 
     def log_evidence(self, statistic: GaussianStatistic) -> float:
         """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ: a ratio of normal-inverse-Wishart normalisers."""
@@ -606,11 +701,14 @@ class MultivariateGaussian(Family):
                     argument="missing",
                 )
             statistic = statistic.complete
-        if self.smoothing == 0:
+        prior = self._prior(statistic)
+        if prior is None:
             raise no_proper_prior(self.name)
         if self.shrinkage is not None or self.mix not in (0, 1):
             raise InputError("A covariance with shrinkage or mix has no evidence: its prior is not conjugate.")
-        return wishart_evidence(statistic, self.smoothing, shared=self.covariance == "shared" or self.mix == 1)
+        used = 0.0 if self.conjugate_prior is None else self._degrees_used(prior.weight, prior.classes)
+        shared = self.covariance == "shared" or self.mix == 1
+        return wishart_evidence(statistic, prior, prior.weight - used, shared=shared)
 
     # ------------------------------------------------------------------ query engines
 
@@ -648,7 +746,55 @@ class MultivariateGaussian(Family):
                 shown[f"correlation of {names[j]} and {names[i]}"] = np.divide(
                     covariances[:, i, j], product, out=np.zeros(len(p.mean)), where=product > 0
                 )
+        if p.freedom is not None and p.spread is not None:
+            shown |= {"freedom": p.freedom, "spread": p.spread}
         return shown
+
+    def exact_table(
+        self, parameters: MultivariateGaussianParameters, j: int, names: Sequence[object]
+    ) -> dict[str, Float | LevelValues]:
+        """Mean and deviation of column j, and its covariances and correlations with all columns of the block."""
+        p = parameters
+        classes = range(len(p.mean))
+        covariance = np.array([p.covariance_of(k)[j] for k in classes])  # with each column of the block (K, d)
+        deviation = np.sqrt([np.diagonal(p.covariance_of(k)) for k in classes])
+        product = deviation[:, [j]] * deviation
+        correlation = np.divide(covariance, product, out=np.zeros_like(product), where=product > 0)
+        shown: dict[str, Float | LevelValues] = {
+            "mean": p.mean[:, j],
+            "deviation": deviation[:, j],
+            "covariance": LevelValues(list(names), covariance.T),
+            "correlation": LevelValues(list(names), correlation.T),
+        }
+        return shown if p.freedom is None or p.spread is None else shown | {"freedom": p.freedom, "spread": p.spread}
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[MultivariateGaussian, GaussianStatistic]:
+        """The family with the given means and covariances, shared if they are equal in all classes.
+
+        With degrees of freedom, a row has a multivariate t distribution, whose scale matrix is the covariance times
+        ``spread`` (1 + 1/freedom, if it is not given).
+        """
+        names, axis = [table.name for table in tables], tables[0].classes
+        means = np.column_stack([table.numbers("mean") for table in tables])
+        covariances = given_covariances(tables)
+        labels = axis.labels.tolist()
+        of = zip(covariances, labels, strict=True)
+        covariances = np.array(
+            [checked_covariance(each, f"The covariance of class {label!r}", names) for each, label in of]
+        )
+        plain = replace(self, mix=0.0, shrinkage=None, divisor="ml", estimation="mle")
+        freedom = tables[0].optional("freedom", above=0)
+        if freedom is not None:
+            spread = tables[0].optional("spread", above=0)
+            if spread is not None:
+                covariances = covariances * (spread / (1 + 1 / freedom))[:, None, None]
+            family = replace(plain, covariance="own", estimation="bayes", smoothing=0.0)
+            return family, family.of_complete_rows(given_scatter(axis, means, covariances, freedom))
+        shared = bool((covariances == covariances[0]).all())
+        family = replace(plain, covariance="shared" if shared else "own")
+        return family, family.of_complete_rows(
+            given_scatter(axis, means, covariances[0] if shared else covariances, tables[0].weight)
+        )
 
 
 def _is_share(value: object) -> bool:

@@ -161,7 +161,7 @@ def _maximised(rows: ObservedRows, rough: bool) -> _Maximum:
         with suppress(NotRegularError):
             found = _iterated(rows, start, search, most if certain else TRIAL)
             if certain or found.converged:
-                return found
+                return _in_subspace(found, start.covariance) if search.subspace else found
     start = Point(rows.start_mean, np.diag(rows.prior_variance))
     # With so large weights that one row would not make the covariance regular, the prior weighs more.
     pseudo = max(1.0, LEAST_SHARE * float(rows.class_weight.sum()))
@@ -197,6 +197,17 @@ def _spans_all(rows: ObservedRows, covariance: Float) -> bool:
         if off + rows.cell_weight[here] @ (away**2).sum(axis=1) > 1e-12 * rows.pattern_weight[p]:
             return False
     return True
+
+
+def _in_subspace(found: _Maximum, complete: Float) -> _Maximum:
+    """The maximum without the rounding errors of its scatter outside the subspace that complete rows span."""
+    variance = np.diagonal(complete)
+    deviation = np.sqrt(np.where(variance > 0, variance, 1.0))
+    values, vectors = np.linalg.eigh(complete / deviation[:, None] / deviation)
+    null = vectors[:, values <= 1e-12 * max(values[-1:].sum(), 0.0)]
+    inside = np.eye(len(complete)) - null @ null.T
+    scatter = inside @ (found.scatter / deviation[:, None] / deviation) @ inside
+    return found._replace(scatter=(scatter + scatter.T) / 2 * deviation[:, None] * deviation)
 
 
 def _iterated(rows: ObservedRows, start: Point, search: Search, most: int) -> _Maximum:

@@ -10,7 +10,7 @@ from suffice.families.multivariate_gaussian.wishart import log_student_density
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Float, Mask
 
-__all__ = ["is_fast", "observed_log_density"]
+__all__ = ["has_precision", "is_fast", "observed_log_density"]
 
 FACTOR = 200  # scores of a row and a class that take as long as a factor of a covariance
 
@@ -23,10 +23,10 @@ def is_fast(parameters: MultivariateGaussianParameters, n_rows: int, n_patterns:
     False if the inverse of a covariance has too few digits.
     """
     n_factors = n_patterns * len(parameters.whitening)
-    return n_rows * len(parameters.mean) < FACTOR * n_factors and _has_precision(parameters)
+    return n_rows * len(parameters.mean) < FACTOR * n_factors and has_precision(parameters)
 
 
-def _has_precision(p: MultivariateGaussianParameters) -> bool:
+def has_precision(p: MultivariateGaussianParameters) -> bool:
     """Whether the inverses of all covariances have enough digits for the densities of some of the columns."""
     if any(len(each.dependent) for each in p.whitening):
         return False

@@ -1,11 +1,13 @@
 """The normal-inverse-Wishart prior of a mean and a covariance matrix.
 
-It is worth s pseudo-rows with the mean and covariance of all rows: κ = s, and ν = s + d − 1 degrees of freedom, so any
-s > 0 is a proper prior. The posterior predictive is the multivariate t with as many degrees of freedom as there are
-rows and pseudo-rows.
+It is worth s pseudo-rows with the mean and covariance of all rows, or given ones: κ = s, and ν = s + d − 1 degrees of
+freedom, so any s > 0 is a proper prior. The posterior predictive is the multivariate t with as many degrees of freedom
+as there are rows and pseudo-rows.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import scipy
@@ -15,6 +17,7 @@ from suffice.families.capabilities import FamilyStatistic
 from suffice.families.covariance import whiten
 from suffice.families.linear import centred_blocks
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
+from suffice.families.priors import NormalInverseWishart
 from suffice.numerics.compensated import add, divided
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Float
@@ -25,6 +28,7 @@ __all__ = [
     "log_student",
     "log_student_density",
     "log_wishart",
+    "prior_scatter",
     "pseudo_scatter",
     "wishart_evidence",
 ]
@@ -48,6 +52,23 @@ def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Scatter | Po
     return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
 
 
+def prior_scatter(
+    statistic: Scatter | PooledScatter, priors: Sequence[NormalInverseWishart]
+) -> Scatter | PooledScatter:
+    """The pseudo-rows of a given prior of each class.
+
+    There are as many as the mean is worth, and their scatter is what the covariance is worth.
+    """
+    d = statistic.shape[0]
+    of_classes = [each.of_columns(d) for each in priors]
+    mean = np.array([mean for mean, _ in of_classes]).reshape(len(priors), d)
+    scatters = [each.degrees * covariance for each, (_, covariance) in zip(priors, of_classes, strict=True)]
+    scatter = np.array(scatters).reshape(len(priors), d, d)
+    weight = np.array([each.rows for each in priors], dtype=np.float64)
+    own = Scatter(statistic.classes, weight, mean, np.zeros_like(mean), scatter, np.zeros_like(scatter))
+    return PooledScatter.of(own) if isinstance(statistic, PooledScatter) else own
+
+
 def as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
     """Mean and scatter of all rows, whatever their class, with the digits that merging keeps."""
     one, d = ClassAxis.of([0]), statistic.shape[0]
@@ -67,9 +88,14 @@ def as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
     return Scatter(one, every.weight, every.mean, every.mean_low, *scatter)
 
 
-def wishart_evidence(statistic: Scatter | PooledScatter, s: float, *, shared: bool) -> float:
-    """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ, with one Σ if it is shared."""
-    prior: FamilyStatistic = pseudo_scatter(statistic, s)
+def wishart_evidence(
+    statistic: Scatter | PooledScatter, pseudo: Scatter | PooledScatter, degrees: Float, *, shared: bool
+) -> float:
+    """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ, with one Σ if it is shared.
+
+    ``pseudo`` are the pseudo-rows of the prior, and ``degrees`` (K,) is how many of them its covariances are worth.
+    """
+    prior: FamilyStatistic = pseudo
     rows: FamilyStatistic = statistic
     after = prior.merge(rows)
     d = rows.shape[0]
@@ -77,10 +103,12 @@ def wishart_evidence(statistic: Scatter | PooledScatter, s: float, *, shared: bo
     total: float = 0.5 * d * float((np.log(prior.weight[known]) - np.log(after.weight[known])).sum())
     total -= 0.5 * d * float(rows.weight.sum()) * float(np.log(np.pi))
     if shared:
-        parts = [(each.weight.sum(), each.within()[0]) for each in (prior, after)]
-        return total + _wishart_ratio(d, *parts[0], *parts[1])
+        n = float(degrees.sum())
+        more = float(rows.weight[known].sum())
+        return total + _wishart_ratio(d, n, prior.within()[0], n + more, after.within()[0])
     for k in range(len(rows.classes)):
-        total += _wishart_ratio(d, prior.weight[k], prior.scatter[k], after.weight[k], after.scatter[k])
+        n = float(degrees[k])
+        total += _wishart_ratio(d, n, prior.scatter[k], n + float(rows.weight[k]), after.scatter[k])
     return total
 
 
@@ -97,10 +125,10 @@ def _wishart_ratio(d: int, n0: float, scatter0: Float, n1: float, scatter1: Floa
     return float(ratio + scipy.special.multigammaln(v1 / 2, d) - scipy.special.multigammaln(v0 / 2, d))
 
 
-def log_wishart(parameters: MultivariateGaussianParameters, rows: Scatter | PooledScatter) -> float:
-    """Log-likelihood of rows from their scatter, up to a constant.
+def log_wishart(parameters: MultivariateGaussianParameters, rows: Scatter | PooledScatter, degrees: Float) -> float:
+    """Log-likelihood of pseudo-rows from their scatter, up to a constant.
 
-    −½ Σ (n log|Σ| + tr Σ⁻¹(S + n (mean − μ)(mean − μ)ᵀ))
+    −½ Σ (ν log|Σ| + tr Σ⁻¹(S + n (mean − μ)(mean − μ)ᵀ)), where ν = ``degrees`` (K,) is what the covariance is worth.
     """
     p, total = parameters, 0.0
     for k in range(len(p.mean)):
@@ -108,7 +136,7 @@ def log_wishart(parameters: MultivariateGaussianParameters, rows: Scatter | Pool
         n = float(rows.weight[k])
         if n > 0:
             away = ((rows.mean[k] - p.mean[k]) + (rows.mean_low[k] - p.mean_low[k])) @ white.matrix
-            total -= 0.5 * n * (white.log_det + float(away @ away))
+            total -= 0.5 * (float(degrees[k]) * white.log_det + n * float(away @ away))
         if isinstance(rows, Scatter):
             total -= 0.5 * _white_trace(rows.scatter[k], white.matrix)
     if not isinstance(rows, Scatter):

@@ -14,8 +14,8 @@ by their length. `estimate` makes all these choices from the same sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
@@ -25,9 +25,13 @@ from suffice.exceptions import Argument, InputError, columns_at, did_you_mean
 from suffice.families.capabilities import Reads
 from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
+from suffice.families.formula import Formula
+from suffice.families.given import GivenTable, LevelValues
 from suffice.families.linear import CellForm, Linear
 from suffice.families.multinomial_draws import drawn_shares, predictive
 from suffice.families.poisson import poisson_draws
+from suffice.families.text.formula import text_formula
+from suffice.families.text.given import given_words, word_table
 from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
 from suffice.families.text.parameters import COMPLEMENTS, TextParameters, document_weights, words_used
@@ -120,6 +124,9 @@ class Text(Family):
     slots: int = 0
 
     name: ClassVar[str] = "text"
+    parameter_names: ClassVar[frozenset[str]] = frozenset(
+        ("share", "probability", "draws", "length", "share outside", "draws outside", "weight")
+    )
     reads: ClassVar[Reads] = "documents"
     accepts_missing: ClassVar[bool] = True
     scale_free: ClassVar[bool] = False
@@ -320,11 +327,36 @@ class Text(Family):
         """The only part of `relative_log_likelihood`, that of the column (n, K, 1)."""
         return self.relative_log_likelihood(parameters, x)[:, :, None]
 
+    def formula(self, parameters: TextParameters) -> Formula | str:
+        """The words and their scores; a sentence if words are hashed, or read by a function of the user's own."""
+        return text_formula(self, self.analysis, parameters)
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: TextParameters, codes: Codes, rng: np.random.Generator) -> Array:
         """A document drawn from p(x | y = code) for each code (n, 1); its words are in random order."""
         self._check_density("sample")
+        lengths = np.minimum(poisson_draws(parameters.length[codes], rng), 2.0**31).astype(np.int64)
+        return self._sampled(parameters, codes, rng, lengths)
+
+    def sample_documents(
+        self, parameters: TextParameters, codes: Codes, rng: np.random.Generator, length: int
+    ) -> Array:
+        """A document of ``length`` words drawn from p(x | y = code) for each code (n, 1)."""
+        if self.event == "bernoulli":
+            raise InputError(
+                Argument("length"),
+                " cannot be set for Bernoulli words: each word is drawn independently, so documents have no length "
+                "of their own. Use ",
+                Argument("event", "multinomial"),
+                ".",
+                argument="length",
+            )
+        self._check_density("sample")
+        return self._sampled(parameters, codes, rng, np.full(len(codes), length, dtype=np.int64))
+
+    def _sampled(self, parameters: TextParameters, codes: Codes, rng: np.random.Generator, lengths: Codes) -> Array:
+        """A document of each length (n, 1)."""
         self._check_words()
         p, words = parameters, np.array([*parameters.words, ""], dtype=object)[:-1]
         out = np.empty((len(codes), 1), dtype=object)
@@ -332,7 +364,6 @@ class Text(Family):
             out[:] = ""
             return out
         steps = _steps(p)
-        lengths = np.minimum(poisson_draws(p.length[codes], rng), 2.0**31).astype(np.int64)
         for i, k in enumerate(codes.tolist()):
             if self.event == "bernoulli":
                 drawn = np.flatnonzero(rng.random(len(words)) < np.exp(p.slope[k]))
@@ -395,12 +426,36 @@ class Text(Family):
         total = weighted_logs(self.smoothing, parameters.slope)
         return total if parameters.zero is None else total + weighted_logs(self.smoothing, parameters.zero)
 
+    def missing_weight(self, statistic: WordSums, class_weight: Float) -> Float:
+        """Weight of the missing documents of each class (K, 1)."""
+        return statistic.missing[:, None]
+
+    def column_levels(self, parameters: TextParameters, j: int) -> None:
+        """None: a document is not one of a few levels."""
+        return
+
     def level_table(self, parameters: TextParameters, j: int = 0) -> tuple[list[str], Float]:
         """The words, and the share or probability of each in each class (M, K).
 
         For the complement, those in all other classes.
         """
         return parameters.words, parameters.chances.T
+
+    def exact_table(
+        self, parameters: TextParameters, j: int, names: Sequence[object]
+    ) -> Mapping[str, Float | LevelValues]:
+        """What each word is worth in each class; see `suffice.families.text.given.word_table`."""
+        return word_table(parameters, predictive=self._is_predictive)
+
+    def given(self, tables: Sequence[GivenTable]) -> tuple[Text, WordSums]:
+        """The family with the given probabilities of words; see `suffice.families.text.given.given_words`."""
+        bayes = "draws" in tables[0].parameters and self.event == "multinomial"
+        # Weights of the complement must be finite, so a word that only one class has needs some smoothing.
+        smoothed = self.event in COMPLEMENTS
+        estimation: Estimation = "bayes" if bayes else "map" if smoothed else "mle"
+        least = 1e-300 if smoothed else 0.0
+        family = replace(self, estimation=estimation, smoothing=least, max_words=None, slots=0)
+        return family, given_words(family, tables[0], family.zero(tables[0].classes).settings)
 
 
 def _check_settings(family: Text) -> None:

@@ -133,7 +133,7 @@ def parse_block(
     types: dict[str, ArrowType],
     skipped: SkippedRows,
     formats: Mapping[str, CellFormat] | None = None,
-    nulls: JsonNulls = JsonNulls(),  # noqa: B008 (frozen)
+    nulls: JsonNulls = JsonNulls(),
 ) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the line of each row if some lines were skipped.
 

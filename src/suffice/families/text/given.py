@@ -1,0 +1,104 @@
+"""Statistics of words with given probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from suffice.exceptions import Argument, InputError
+from suffice.families.given import GivenTable, LevelValues, check_sums
+from suffice.families.text.parameters import COMPLEMENTS, TextParameters, TextSettings
+from suffice.numerics.types import Float
+from suffice.statistics import WordSums
+from suffice.tables import Vocabulary
+
+__all__ = ["given_words", "word_table"]
+
+LENGTH = 20.0  # words of a sampled document, if none are given
+
+
+def word_table(parameters: TextParameters, *, predictive: bool) -> dict[str, Float | LevelValues]:
+    """What each word is worth in each class, by the event.
+
+    Multinomial words have a "share", and "draws" if they come in bursts; Bernoulli words a "probability"; the
+    complement a "share outside" of the class, "draws outside" of it, and the "weight" by which a word is scored.
+    """
+    p, words = parameters, parameters.words
+
+    def of(values: Float) -> LevelValues:
+        return LevelValues(words, values.T)
+
+    if p.event in COMPLEMENTS:
+        tally = p.tally if p.idf is None else p.idf * p.tally
+        outside = tally.sum(axis=0) - tally + p.alpha
+        return {"share outside": of(p.chances), "draws outside": of(outside), "weight": of(p.slope)}
+    if p.event == "bernoulli":
+        return {"probability": of(p.chances)}
+    shown: dict[str, Float | LevelValues] = {"share": of(p.chances)}
+    if predictive and p.draws is not None:
+        shown["draws"] = of(p.draws)
+    return shown | {"length": p.length}
+
+
+def given_words(family: TextSettings, table: GivenTable, settings: tuple[str, ...]) -> WordSums:
+    """The statistic whose estimate, without smoothing, has the given probabilities of words."""
+    for name, default in (("idf", False), ("length", 0), ("weighting", "count")):
+        if getattr(family, name) != default:
+            raise InputError(
+                "Weights of words in documents depend on how many documents have each word, which parameters do not "
+                "say. Set ",
+                Argument(name, default),
+                ", or fit the model to documents.",
+                argument=name,
+            )
+    if family.event in COMPLEMENTS:
+        words, tally = _complement(table)
+        length = None
+    elif family.event == "bernoulli":
+        words, values = _first(table, ("probability", "share"))
+        if (values > 1).any():
+            i, k = np.argwhere(values > 1)[0]
+            table.refuse(f"probability of {words[i]!r}", int(k), f"is {values[i, k]:.6g}; it must be at most 1")
+        tally, length = values.T, None
+    else:
+        words, values = _first(table, ("share", "probability"))
+        check_sums(table, "shares of words", values.sum(axis=0))
+        given = table.optional("length", above=0)
+        length = np.full(values.shape[1], LENGTH) if given is None else given
+        tally = table.levels("draws").values.T if "draws" in table.parameters else values.T * length[:, None]
+    if not all(isinstance(word, str) and word for word in words):
+        raise InputError(f"Column {table.name!r}: words are strings that are not empty.", column=table.name)
+    vocabulary = Vocabulary.of(words)
+    place = {word: j for j, word in enumerate(words)}
+    count = np.ascontiguousarray(tally[:, [place[word] for word in vocabulary.words]])
+    used = count.any(axis=0)
+    if not used.all():  # words of probability zero in every class
+        vocabulary, count = vocabulary.taking(np.flatnonzero(used)), np.ascontiguousarray(count[:, used])
+    weight = np.ones(len(count)) if length is None else count.sum(axis=1) / length
+    return WordSums(table.classes, weight, np.zeros(len(count)), count, count.copy(), vocabulary, settings=settings)
+
+
+def _first(table: GivenTable, names: Sequence[str]) -> LevelValues:
+    """The first of these parameters that is given."""
+    return table.levels(next((name for name in names if name in table.parameters), names[0]))
+
+
+def _complement(table: GivenTable) -> tuple[Sequence[str], Float]:
+    """Words, and draws of each class (K, M) whose sums over all other classes are those given."""
+    n_classes = len(table.classes)
+    if "draws outside" not in table.parameters and n_classes > 2:
+        raise InputError(
+            f"Column {table.name!r}: with more than two classes, the complement needs 'draws outside', how often each "
+            "word occurs in all other classes; shares do not say how large the classes are.",
+            column=table.name,
+        )
+    words, outside = _first(table, ("draws outside", "share outside", "share", "probability"))
+    tally = (outside.sum(axis=1, keepdims=True) / max(n_classes - 1, 1) - outside).T
+    if (tally < -1e-9 * outside.max(axis=1)).any():
+        raise InputError(
+            f"Column {table.name!r}: the draws outside of the classes contradict each other; no class can have the "
+            "draws that they imply.",
+            column=table.name,
+        )
+    return words, np.maximum(tally, 0.0)
