@@ -222,7 +222,7 @@ def test_explanations_sum_to_the_log_odds(frame):
     assert np.abs(chosen.parts.sum(axis=1) - (log_proba[:, 2] - log_proba[:, 0])).max() < 1e-12
     table = chosen.to_frame(3)
     assert (np.diff(np.abs(table["part"])) <= 0).all()
-    assert set(chosen.to_frame(backend="polars").columns) == {"row", "label", "against", "column", "part"}
+    assert set(chosen.to_frame(backend="polars").columns) == {"row", "label", "against", "column", "value", "part"}
     assert "height" in repr(model.explain(rows(frame, 0, 1)))
     binary = NaiveBayes(FAMILIES).fit(frame, CODES > 0)
     odds = binary.predict_log_proba(frame)

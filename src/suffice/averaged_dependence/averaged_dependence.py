@@ -10,10 +10,8 @@ from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
-from suffice.model.explanation import Explanation
+from suffice.model.explanation import Explanation, with_cells
 from suffice.model.pair_explanation import explain_pairs
-from suffice.model.parameter_tables import parameter_table
-from suffice.tables.listing import Listing
 
 __all__ = ["AveragedDependence"]
 
@@ -167,20 +165,6 @@ class AveragedDependence(TunableClassifier):
         assert isinstance(specification, AveragedDependenceSpecification)
         return float(specification.setting("smoothing", 5.0, fitted.tuning))
 
-    def parameters(self, column: Any) -> Listing:
-        """The fitted p(x_j | y) of a column: the share of each bin in each class.
-
-        >>> from suffice import AveragedDependence
-        >>> rows = [[1.0], [1.0], [2.0], [9.0], [8.0], [9.0]]
-        >>> AveragedDependence(cuts={0: [5]}).fit(rows, ["a"] * 3 + ["b"] * 3).parameters(0)
-        level      given a  given b
-        ≤ 5            0.8      0.2
-        > 5            0.2      0.8
-        (missing)        0        0
-        """
-        fitted = self.fitted_
-        return parameter_table(fitted.estimate, column, fitted.layout.schema)
-
     def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
         """Explain predictions: the parts of the log-odds of each column, which sum to it.
 
@@ -216,10 +200,10 @@ class AveragedDependence(TunableClassifier):
         >>> X = [[a, b] for a in (0, 1) for b in (0, 1) for _ in range(10)]
         >>> model = AveragedDependence().fit(X, ["equal" if a == b else "other" for a, b in X])
         >>> model.explain([[1, 1]])
-        row  label  against  column        part
-          0  other  equal    0        -0.804719
-          0  other  equal    1        -0.804719
-          0  other  equal    (prior)          0
+        row  label  against  column   value       part
+          0  other  equal    0            1  -0.804719
+          0  other  equal    1            1  -0.804719
+          0  other  equal    (prior)                 0
         >>> model.explain([[1, 1]], pairs=True).strongest(0, 1)["column"]
         ['0, 1']
         """
@@ -228,4 +212,5 @@ class AveragedDependence(TunableClassifier):
         fitted = self.fitted_
         classes = fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
-        return explain_pairs(fitted.estimate, self._rows(fitted, X), first, second)
+        table = self._rows(fitted, X)
+        return with_cells(explain_pairs(fitted.estimate, table, first, second), fitted.estimate.blocks, table)

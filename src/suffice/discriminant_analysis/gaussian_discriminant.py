@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from suffice import bayes
 from suffice.bayes import Prior
+from suffice.discriminant_analysis.moments import moments_of
 from suffice.discriminant_analysis.specification import GaussianDiscriminantSpecification
 from suffice.estimators import TunableClassifier
 from suffice.estimators.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from suffice.exceptions import InputError, listed
 from suffice.families import Linear, MultivariateGaussian
 from suffice.families.covariance import whiten
 from suffice.families.estimation import Estimation
 from suffice.families.linear import linear_scores, rows_by_pattern
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.family import Missing
+from suffice.families.priors import GivenPrior
+from suffice.learning.fitted import Fitted
+from suffice.learning.given.aggregates import check_additive, given_moments
+from suffice.learning.given.classes import given_classes
+from suffice.learning.given.model import GivenStatistics, class_sums, column_layout, given_fitted
+from suffice.learning.given.parameters import given_blocks
 from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
+from suffice.model import Model
 from suffice.model.explanation import Explanation
 from suffice.numerics.types import Float
+from suffice.sources.row_reader import RowLayout
 from suffice.tables import MatrixTable
 
 __all__ = ["GaussianDiscriminant"]
@@ -56,6 +67,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         posterior, so a row has a multivariate t distribution given the rows seen.
     smoothing : float or "auto", default=1
         Number of pseudo-rows, which look like all rows together, of the prior of ``"map"`` and ``"bayes"``.
+    conjugate_prior : NormalInverseWishart, or mapping from class to NormalInverseWishart, optional
+        A prior with given numbers for ``"map"`` and ``"bayes"``: mean, covariance, and the rows that they are worth.
+        ``smoothing`` then has no effect. The other shapes take a `NormalInverseGamma`, the same for each column.
     missing : {"em", "drop", "error"}, default="em"
         What NaN is in X: a missing cell, or an error. With ``"em"``, a row counts with the cells that it has: means and
         covariances maximise the likelihood of all cells (EM; Little and Rubin), before shrinkage. Cells should be
@@ -140,6 +154,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         divisor: Literal["ml", "unbiased"] = "ml",
         estimation: Estimation | None = None,
         smoothing: float | Literal["auto"] = 1.0,
+        conjugate_prior: GivenPrior = None,
         missing: Missing = "em",
         prior: Prior = "data",
         n_components: int | None = None,
@@ -153,11 +168,140 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         self.divisor = divisor
         self.estimation = estimation
         self.smoothing = smoothing
+        self.conjugate_prior = conjugate_prior
         self.missing = missing
         self.prior = prior
         self.n_components = n_components
         self.calibrate = calibrate
         self.impossible = impossible
+
+    # ------------------------------------------------------------------ without rows
+
+    @classmethod
+    def from_parameters(
+        cls,
+        prior: Any,
+        means: Any,
+        covariance: Any,
+        *,
+        classes: Any = None,
+        columns: Any = None,
+        freedom: Any = None,
+        impossible: Impossible = "error",
+    ) -> Self:
+        """A model with given parameters, without rows.
+
+        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not say how
+        many rows they stand for: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, and
+        keeps whether the covariance is shared.
+
+        Parameters
+        ----------
+        prior : mapping or array-like of shape (K,)
+            p(y) of each class.
+        means : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
+        covariance : array-like of shape (d, d), or of each class
+            One positive definite matrix for all classes, or one for each: a mapping, or an array of shape (K, d, d).
+        classes : sequence, optional
+            The labels, if the prior is an array. Arrays have their order.
+        columns : sequence of str, optional
+            Names of the columns.
+        freedom : mapping or array-like of shape (K,), optional
+            Degrees of freedom: rows then have a multivariate t distribution with the given matrices as scale.
+        impossible : {"error", "prior", "nan"}, default="error"
+
+        Examples
+        --------
+        >>> from suffice import GaussianDiscriminant
+        >>> model = GaussianDiscriminant.from_parameters(
+        ...     prior={"low": 0.5, "up": 0.5},
+        ...     means={"low": [0.0, 0.0], "up": [2.0, 1.0]},
+        ...     covariance=[[1.0, 0.5], [0.5, 1.0]],
+        ... )
+        >>> theta, theta0 = model.linear_form()
+        >>> theta, round(float(theta0), 12)
+        (array([2., 0.]), -2.0)
+        """
+        of = given_classes(prior, classes)
+        centre = of.numbers(means, "means")
+        if centre.ndim != 2 or not centre.shape[1]:
+            raise InputError(
+                f"means must have a number for each class and column (K, d); got shape {centre.shape}.",
+                argument="means",
+            )
+        names = list(range(centre.shape[1])) if columns is None else list(columns)
+        if len(names) != centre.shape[1] or len(set(names)) < len(names):
+            raise InputError(
+                f"columns must be {centre.shape[1]} different names; got {listed(names)}.", argument="columns"
+            )
+        parameters = {"mean": of.in_written_order(centre), "covariance": covariance}
+        if freedom is not None:
+            parameters["freedom"] = freedom
+            parameters["spread"] = np.ones(len(of.axis))
+        (block,), of = given_blocks(
+            {tuple(names): {"family": "multivariate_gaussian", **parameters}}, prior, classes, None
+        )
+        family, statistic = block.family.given(block.tables)
+        assert isinstance(family, MultivariateGaussian)
+        specification = GaussianDiscriminantSpecification(covariance=family.covariance, impossible=impossible)
+        given = GivenStatistics({tuple(names): family}, {names[0]: statistic}, _layout(names))
+        return cls.from_fitted(given_fitted(specification, of, given))
+
+    @classmethod
+    def from_moments(
+        cls,
+        n: Any,
+        means: Any,
+        covariances: Any,
+        *,
+        classes: Any = None,
+        columns: Any = None,
+        ddof: float = 0,
+        **settings: Any,
+    ) -> Self:
+        """A model from the number of rows, the means and the covariances of each class. It learns on.
+
+        Parameters
+        ----------
+        n : mapping or array-like of shape (K,)
+            Number of rows of each class.
+        means : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
+        covariances : mapping of classes to arrays of shape (d, d), or array-like of shape (K, d, d) or (d, d)
+            One matrix about the mean of each class, or the pooled one of all classes, which is enough for a shared
+            covariance.
+        classes : sequence, optional
+            The labels, if nothing is a mapping. Arrays have their order.
+        columns : sequence of str, optional
+            Names of the columns; positions by default.
+        ddof : float, default=0
+            The covariances are sums of products divided by ``n - ddof``: 1 for ``numpy.cov``. A pooled one is divided
+            by ``sum(n) - K * ddof``.
+        **settings
+            Parameters of the constructor.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import GaussianDiscriminant
+        >>> X = np.array([[1.0, 5.0], [2.0, 7.0], [3.0, 5.5], [6.0, 5.0], [7.0, 7.5], [8.0, 6.0]])
+        >>> model = GaussianDiscriminant.from_moments(
+        ...     {"low": 3, "up": 3},
+        ...     means={"low": X[:3].mean(axis=0), "up": X[3:].mean(axis=0)},
+        ...     covariances={"low": np.cov(X[:3].T), "up": np.cov(X[3:].T)},
+        ...     ddof=1,
+        ... )
+        >>> again = GaussianDiscriminant().fit(X, ["low"] * 3 + ["up"] * 3)
+        >>> bool(abs(model.predict_proba(X) - again.predict_proba(X)).max() < 1e-12)
+        True
+        """
+        specification = cls(**settings).specification(validate=True)
+        check_additive(specification)
+        given = given_moments(n, means, covariances, classes, columns, ddof, what="covariances")
+        axis, names, weight, centre, spread = given
+        layout = _layout(names)
+        blocks = specification.blocks_of(layout.schema)
+        statistic = moments_of(blocks[0].family, axis, weight, centre, spread, ddof).check(names)
+        return cls.from_fitted(Fitted(specification, layout, Model(blocks, class_sums(axis, weight), (statistic,))))
 
     # ------------------------------------------------------------------ parameters
 
@@ -224,10 +368,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         >>> X = [[1.0, 5.0], [2.0, 7.0], [3.0, 5.5], [6.0, 5.0], [7.0, 7.5], [8.0, 6.0]]
         >>> model = GaussianDiscriminant(estimation="mle").fit(X, ["low"] * 3 + ["up"] * 3)
         >>> model.explain([[5.0, 6.5]])
-        row  label  against  column        part
-          0  up     low      0          4.11354
-          0  up     low      1        -0.969432
-          0  up     low      (prior)          0
+        row  label  against  column   value       part
+          0  up     low      0            5    4.11354
+          0  up     low      1          6.5  -0.969432
+          0  up     low      (prior)                 0
         """
         return super().explain(X, label, against)
 
@@ -272,6 +416,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         if not np.isfinite(out).all():
             fitted.reader.explain_values(table, fitted.layout)
         return out
+
+
+def _layout(names: list[Any]) -> RowLayout:
+    """The layout of a matrix whose columns have these names, or positions."""
+    layout = column_layout(names, ["number"] * len(names))
+    return replace(layout, schema=replace(layout.schema, named=False), form=None)
 
 
 def _expected_rows(x: Float, posterior: Float, means: Float, covariance: Float) -> Float:

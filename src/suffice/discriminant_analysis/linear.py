@@ -23,6 +23,7 @@ from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, s
 from suffice.estimators.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from suffice.exceptions import warn_user
 from suffice.families import Linear, MultivariateGaussian
+from suffice.families.formula import CentredLines, Formula
 from suffice.families.linear import linear_posterior, linear_scores
 from suffice.learning.fitted import Fitted
 from suffice.learning.prediction import usable
@@ -164,6 +165,13 @@ class LinearSpecification(DiscriminantSpecification):
     def linear_form(self, fitted: Fitted) -> LinearForm:
         """The solver's own coefficients."""
         return LinearForm.of(solved(fitted).form)
+
+    def formulas(self, fitted: Fitted) -> tuple[Formula]:
+        """The solver's own coefficients, about its own origin."""
+        found = solved(fitted)
+        coef, _, origin = found.scores
+        away = (found.means - origin) + (found.statistic.mean_low if origin.any() else 0.0)
+        return (Formula(block=CentredLines(coef, away, origin), missing=False),)
 
     def present(self, method: str, answer: Array, classes: ClassAxis, dtype: np.dtype[Any]) -> Array:
         """Probabilities, or their logarithms, as scikit-learn computes them."""

@@ -13,6 +13,7 @@ from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mea
 from suffice.families import Family, Gaussian, MultivariateGaussian
 from suffice.families.gaussian import GaussianParameters
 from suffice.families.linear import rows_with_missing
+from suffice.families.priors import GivenPrior
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import Solution, specification_named
 from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
@@ -84,6 +85,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
     divisor: str = "ml"
     estimation: str | None = None
     smoothing: float | str = 1.0
+    conjugate_prior: GivenPrior = None
     missing: str = "em"
     n_components: int | None = None
 
@@ -103,7 +105,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         effect = {
             "mix": self.covariance == "own",
             "shrinkage": self.shape == "full",
-            "smoothing": self.estimation in ("map", "bayes"),
+            "smoothing": self.estimation in ("map", "bayes") and self.conjugate_prior is None,
         }
         return {name: path for name, path in paths.items() if effect[name] and is_auto(getattr(self, name))}
 
@@ -119,7 +121,17 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         shrinkage = self.setting("shrinkage", 0.0, tuning)
         if shrinkage is None and self.estimation is None:
             shrinkage = "oas"
-        full = MultivariateGaussian(self.covariance, mix, shrinkage, self.divisor, self.missing, **shared)  # type: ignore[arg-type]
+        prior = self.conjugate_prior
+        of_matrix = prior if self.shape == "full" else None
+        full = MultivariateGaussian(
+            self.covariance,  # type: ignore[arg-type]
+            mix,
+            shrinkage,
+            self.divisor,  # type: ignore[arg-type]
+            self.missing,  # type: ignore[arg-type]
+            conjugate_prior=of_matrix,
+            **shared,
+        )
         if self.shape == "full":
             return full
         if self.shape not in ("diagonal", "spherical"):
@@ -136,6 +148,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
             divisor=full.divisor,
             floor=0.0,
             missing=self.accepts_missing,
+            conjugate_prior=prior,
             **shared,
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import MultivariateGaussian
+from suffice.families.formula import Formula, Line
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.expected_folds import training_statistics
 from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
@@ -99,6 +100,13 @@ class GaussianMember(MultivariateGaussian):
             parameters = self.estimate(model.taking(kept), columns)
             out[np.ix_(test, kept)] = self.relative_log_likelihood(parameters, x[test])
         return out
+
+    def formula(self, parameters: Parameters) -> Formula:
+        """The Gaussian, or zero for each column without evidence."""
+        if isinstance(parameters, NoEvidence):
+            none = np.zeros(parameters.n_classes)
+            return Formula((Line(none, none),) * parameters.n_columns)
+        return super().formula(parameters)
 
     def terms(self, parameters: Parameters, x: Matrix) -> Float | None:
         """Zero for each column without evidence; otherwise columns have no terms of their own."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from suffice import bayes
 from suffice.exceptions import InputError
+from suffice.families import Family
 from suffice.learning.calibration import Calibration
 from suffice.learning.expectation_maximisation import EMTrace
 from suffice.learning.report import FitReport
@@ -20,7 +22,7 @@ from suffice.numerics.types import Float
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis
 
-__all__ = ["Fitted"]
+__all__ = ["Fitted", "fitted_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,9 @@ class Fitted:
         What was read from a source.
     target : str, optional
         Column of labels of the last source that was learned.
+    given_families : mapping, optional
+        Families of parameters that were given in place of rows, by column or tuple of columns: with them, the
+        statistics have these parameters, but summarise no rows. The specification has the settings of a new fit.
     settled : bool
         Whether a fit has settled the parameters, even if they are not computed yet. After a stream, a merge or a load
         they follow from the settings at the first prediction.
@@ -67,6 +72,7 @@ class Fitted:
     report: FitReport | None = None
     settled: bool = False
     target: str | None = None
+    given_families: Mapping[Any, Family] | None = None
 
     @property
     def classes(self) -> ClassAxis:
@@ -78,9 +84,16 @@ class Fitted:
         """How rows are read."""
         return self.specification.reader
 
+    @property
+    def without_rows(self) -> bool:
+        """Whether the model was built from parameters, and summarises no rows."""
+        return self.given_families is not None
+
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the model with the present settings, and with what its rows have fixed."""
+        if self.given_families is not None:
+            return self.model.blocks
         return self.model.settle(self.specification.blocks_of(self.layout.schema, self.tuning))
 
     @cached_property
@@ -133,6 +146,14 @@ class Fitted:
         if not self.specification.accepts_missing:
             return []
         return [name for block in self.blocks if block.family.accepts_missing for name in block.names]
+
+    def check_has_rows(self, verb: str) -> None:
+        """Raise `InputError` if the model has parameters but no rows, which the verb needs."""
+        if self.without_rows:
+            raise InputError(
+                f"{verb} needs the statistics of rows, but this model was built from parameters, which do not say how "
+                "many rows they stand for. Build it with from_counts or from_moments, or fit it to rows."
+            )
 
     @property
     def is_solved(self) -> bool:
@@ -192,3 +213,18 @@ class Fitted:
     def in_row_type(self, values: Float) -> Float:
         """Fitted numbers in the type of the rows that were fitted, as scikit-learn reports them."""
         return read_only_view(values.astype(self.layout.dtype, copy=False))
+
+
+def fitted_of(model: Any, verb: str) -> Fitted:
+    """What a model has learned; raises `InputError` if it is not a model of the library.
+
+    ``verb`` names the function that takes the model, for the message.
+    """
+    if isinstance(model, Fitted):
+        return model
+    fitted = model.fitted_ if hasattr(type(model), "fitted_") else None
+    if not isinstance(fitted, Fitted):
+        raise InputError(
+            f"{verb} takes a fitted model of Suffice; got an object of type {type(model).__name__}.", argument="model"
+        )
+    return fitted

@@ -315,6 +315,8 @@ def update(
     """
     started = time.perf_counter()
     specification.check()
+    if fitted is not None:
+        fitted.check_has_rows("partial_fit")
     specification.check_update(fitted)
     if isinstance(rows, LabelledSource):
         specification.check_verb("learning from a source", fitted)
@@ -452,6 +454,7 @@ def scaled(model: Model, factor: object) -> Model:
 
 def decayed(fitted: Fitted, factor: object) -> Fitted:
     """The fitted model with the weight of its rows times ``factor``."""
+    fitted.check_has_rows("decay")
     return fitted.with_model(scaled(fitted.model, np.nan if factor is None else factor))
 
 

@@ -45,6 +45,7 @@ def held_out_joint(
     may have more rows than these, ``n_rows`` in all. If the model without a row raises an error of ``skipped``, the row
     has −∞ for all classes.
     """
+    fitted.check_has_rows("Scoring held-out rows")
     out = closed_form(fitted, table, members) if known is None else known
     rest = (len(table) if n_rows is None else n_rows) - 1
     for i in np.flatnonzero(np.isnan(out).any(axis=1)):

@@ -7,6 +7,8 @@ finish them. `suffice.bayes` computes posteriors; the families compute densities
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,8 +16,8 @@ from suffice import bayes
 from suffice.exceptions import Argument, ClassError, InputError, NotLinearError, listed
 from suffice.learning.fitted import Fitted
 from suffice.learning.impossible import check_possible, impossible_rows, warn_of_impossible_rows
-from suffice.model import LinearForm, generator, row_count
-from suffice.model.explanation import Explanation, explain, explain_columns
+from suffice.model import Block, LinearForm, generator, row_count
+from suffice.model.explanation import Explanation, explain, explain_columns, with_cells
 from suffice.model.member_explanation import explain_members
 from suffice.numerics.types import Array, Float, Index
 from suffice.sources.labels import read_weights
@@ -208,6 +210,20 @@ def linear_form(fitted: Fitted) -> LinearForm:
     return estimate.linear_form([np.array([scale])] * len(estimate.blocks), offset)
 
 
+def linear_form_of_columns(fitted: Fitted) -> LinearForm | None:
+    """The log-odds as a linear function of the columns; None if they are not linear, or of the words of documents."""
+    words = any(block.member or block.family.reads == "documents" for block in fitted.combined.blocks)
+    if words or not fitted.specification.has_density:
+        return None
+    try:
+        form = linear_form(fitted)
+    except NotLinearError:
+        return None
+    names = list(fitted.layout.names)
+    # Solvers of scikit-learn's classes know columns by position.
+    return replace(form, columns=names) if form.columns == list(range(len(names))) else form
+
+
 def explained(
     fitted: Fitted,
     table: Table,
@@ -235,20 +251,46 @@ def explained(
         shift = fitted.required_calibration().row_offsets(scores, estimate.classes, estimate.prior)
         scores = scores + shift
         if any(block.member for block in estimate.blocks):
-            return explain_members(estimate, table, first, second, scores, weights, shift, pairs=pairs)
+            found = explain_members(estimate, table, first, second, scores, weights, shift, pairs=pairs)
+            return with_cells(found, estimate.blocks, table)
     if by_column:
-        return explain_columns(estimate, table, first, second, weights, shift)
-    return explain(estimate, table, first, second, scores, absent_words=absent_words, weights=weights, shift=shift)
+        found = explain_columns(estimate, table, first, second, weights, shift)
+    else:
+        found = explain(estimate, table, first, second, scores, absent_words=absent_words, weights=weights, shift=shift)
+    return with_cells(found, estimate.blocks, table)
 
 
-def sample(fitted: Fitted, n_samples: object, label: object, random_state: object) -> tuple[object, Array]:
-    """Rows drawn from the model, in the form of the rows that were fitted, and their labels."""
+def sample(
+    fitted: Fitted, n_samples: object, label: object, random_state: object, length: object = None
+) -> tuple[object, Array]:
+    """Rows drawn from the model, in the form of the rows that were fitted, and their labels.
+
+    Documents have ``length`` words, or by default about as many as those of their class.
+    """
     estimate = fitted.estimate
     size = row_count(n_samples, "n_samples")
+    n_words = None if length is None else _document_length(length, estimate.blocks)
     rng = generator(random_state)
     if label is None:
         codes = rng.choice(len(estimate.prior), size=size, p=estimate.prior / estimate.prior.sum())
     else:
         codes = np.full(size, estimate.classes.position(label), dtype=np.int64)
-    columns = estimate.sample(codes, rng)
+    columns = estimate.sample(codes, rng, length=n_words)
     return fitted.reader.write(columns, fitted.layout), fitted.classes.labels[codes]
+
+
+def _document_length(length: object, blocks: Sequence[Block]) -> int:
+    """A number of words; raises `InputError` for anything else, or if the model has no texts."""
+    if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 0:
+        raise InputError(
+            Argument("length"),
+            f" is a number of words, a whole number of at least 0; got {length!r}.",
+            argument="length",
+        )
+    if not any(block.family.reads == "documents" for block in blocks):
+        raise InputError(
+            Argument("length"),
+            " is the number of words of drawn texts, but the model has no column of texts. Leave it out.",
+            argument="length",
+        )
+    return int(length)

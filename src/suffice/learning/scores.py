@@ -23,6 +23,7 @@ __all__ = [
     "baseline",
     "brier_score",
     "calibration_error",
+    "held_out_posterior",
     "roc_auc",
     "score_held_out",
 ]
@@ -46,27 +47,11 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
     of_rows : int
         Number of rows in the model.
     """
-    codes = members.codes
-    assert codes is not None
-    weights = np.ones(len(codes)) if members.weights is None else members.weights
-    rows = np.flatnonzero((codes >= 0) & (weights > 0))
-    if not len(rows):
-        raise InputError("There is no row with a label and a weight to score the model on.")
-    if len(rows) < len(codes) and not fitted.specification.counts_weightless_rows:
-        table, members = table.take(rows), members.take(rows)  # a row that is not scored may have missing cells
-        codes, weights, rows = codes[rows], weights[rows], np.arange(len(rows))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has warned already
-        found = fitted.specification.held_out_posterior(fitted, table, members)
-        if found is None:
-            hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION)
-            if len(hold_out.only_rows()) == len(rows):
-                rows = rows[:0]
-            found = HeldOutPosterior(rows, _posterior(fitted, hold_out.joint(fitted)[rows]), hold_out.name)
-    if not len(found.rows):
-        raise InputError("No class has two rows, so no row can be held out.")
+    found = held_out_posterior(fitted, table, members)
     rows, posterior = found.rows, found.posterior
-    codes, weights = codes[rows], weights[rows]
+    assert members.codes is not None
+    codes = members.codes[rows]
+    weights = np.ones(len(codes)) if members.weights is None else members.weights[rows]
     likeliest = np.argmax(posterior, axis=1)
     right = (likeliest == codes) & (posterior[np.arange(len(codes)), codes] > 0)
     losses = -np.log(np.maximum(posterior[np.arange(len(codes)), codes], LEAST))
@@ -85,6 +70,35 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
         balanced_accuracy(codes, right, weights),
         roc_auc(codes, posterior, weights),
     )
+
+
+def held_out_posterior(fitted: Fitted, table: Table, members: Membership) -> HeldOutPosterior:
+    """p(y | x) of rows that are in the model, each under a model without it.
+
+    Rows are held out as `score_held_out` says. A row without a label or a weight is not among them.
+    """
+    codes = members.codes
+    assert codes is not None
+    weights = np.ones(len(codes)) if members.weights is None else members.weights
+    every = rows = np.flatnonzero((codes >= 0) & (weights > 0))
+    if not len(rows):
+        raise InputError("There is no row with a label and a weight to score the model on.")
+    if len(rows) < len(codes) and not fitted.specification.counts_weightless_rows:
+        table, members = table.take(rows), members.take(rows)  # a row that is not scored may have missing cells
+        rows = np.arange(len(rows))
+    else:
+        every = np.arange(len(codes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit has warned already
+        found = fitted.specification.held_out_posterior(fitted, table, members)
+        if found is None:
+            hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION)
+            if len(hold_out.only_rows()) == len(rows):
+                rows = rows[:0]
+            found = HeldOutPosterior(rows, _posterior(fitted, hold_out.joint(fitted)[rows]), hold_out.name)
+    if not len(found.rows):
+        raise InputError("No class has two rows, so no row can be held out.")
+    return found._replace(rows=every[found.rows])
 
 
 def _posterior(fitted: Fitted, joint: Float) -> Float:

@@ -17,6 +17,8 @@ import numpy as np
 
 from suffice.exceptions import ClassError, SufficeWarning, listed
 from suffice.families.estimation import Smoothed
+from suffice.families.formula import Formula
+from suffice.families.given_priors import has_given_prior
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, LinearForm, Model
 from suffice.numerics.types import Array, Float, Index
@@ -110,6 +112,8 @@ class Specification(ABC):
         Whether parameters are computed at the first prediction instead of at the end of a fit.
     has_density : bool
         Whether the model has p(x | y) and p(y); some only compare classes.
+    uses_prior : bool
+        Whether the class prior has an effect on posteriors.
     log_of_probability : bool
         Whether log p(y | x) is the logarithm of the reported probability, as in some of scikit-learn's classes.
     stored : tuple of str
@@ -125,6 +129,7 @@ class Specification(ABC):
     begins_with_fit: ClassVar[bool] = False
     solves_late: ClassVar[bool] = False
     has_density: ClassVar[bool] = True
+    uses_prior: ClassVar[bool] = True
     log_of_probability: ClassVar[bool] = False
     stored: ClassVar[tuple[str, ...]] = ()
 
@@ -277,8 +282,9 @@ class Specification(ABC):
         total = 0.0
         for block, parameters, statistic in zip(estimate.blocks, estimate.parameters, model.statistics, strict=True):
             family = block.family
-            if isinstance(family, Smoothed) and family.estimation == "map" and family.smoothing > 0:
-                total += family.log_prior(parameters, statistic)
+            if isinstance(family, Smoothed) and family.estimation == "map":
+                flat = family.smoothing == 0 and not has_given_prior(family)
+                total += 0.0 if flat else family.log_prior(parameters, statistic)
         return total
 
     @property
@@ -289,6 +295,12 @@ class Specification(ABC):
     def linear_form(self, fitted: Fitted) -> LinearForm:
         """The log-odds before calibration as a linear function of x."""
         return fitted.estimate.linear_form()
+
+    def formulas(self, fitted: Fitted) -> tuple[Formula | str, ...]:
+        """Scores of each block of `combined` as a `Formula`, or a sentence that says why there is none."""
+        estimate = fitted.combined
+        pairs = zip(estimate.blocks, estimate.parameters, strict=True)
+        return tuple(block.family.formula(parameters) for block, parameters in pairs)
 
     def check_density(self, verb: str) -> None:  # noqa: B027
         """Raise if the model has no p(x | y), which the verb needs."""

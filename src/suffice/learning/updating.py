@@ -25,6 +25,9 @@ __all__ = ["MergedModels", "PriorShift", "merge", "prior_shift", "remove", "with
 
 def merge(mine: Fitted | None, specification: Specification, theirs: Fitted) -> Fitted:
     """The fitted model of the rows of both, with the given specification; ``mine`` may have learned nothing yet."""
+    for each in (mine, theirs):
+        if each is not None:
+            each.check_has_rows("merge")
     specification.check_verb("merge", mine)
     theirs.specification.check_verb("merge", theirs)
     if mine is None:
@@ -51,6 +54,7 @@ class MergedModels(MergeTree[Fitted]):
 def remove(fitted: Fitted, rows: TrainingRows) -> Fitted:
     """The fitted model without these rows, as if it had never seen them."""
     specification, model, known = fitted.specification, fitted.model, fitted.classes
+    fitted.check_has_rows("remove")
     specification.check_verb("remove", fitted)
 
     def check(n_rows: int, axis: ClassAxis, n_columns: int) -> None:
@@ -99,6 +103,8 @@ def prior_shift(fitted: Fitted, table: Table) -> PriorShift:
     """Estimate the class prior of unlabelled rows (Saerens et al. 2002)."""
     counts, trained = fitted.model.weights.weight, fitted.estimate.prior
     trained = trained / trained.sum()
+    if fitted.without_rows:
+        counts = np.full(len(counts), 1e15)  # given densities are exact
     ratios = log_ratios(fitted, table)
     shares = estimate_shares(ratios, trained, counts)
     statistic, p_value = shift_test(ratios, shares, trained, counts)

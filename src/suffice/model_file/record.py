@@ -14,7 +14,17 @@ from dataclasses import fields, replace
 import numpy as np
 
 from suffice.exceptions import ModelFileError, columns_at
+from suffice.families import Family
+from suffice.families.priors import (
+    Beta,
+    Dirichlet,
+    GammaRate,
+    NormalInverseGamma,
+    NormalInverseWishart,
+    PriorsOfClasses,
+)
 from suffice.learning.calibration import Calibration
+from suffice.learning.family_choice import chosen_blocks
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import SPECIFICATIONS, Specification
 from suffice.learning.tuning_result import Tuning
@@ -40,7 +50,7 @@ __all__ = ["read_model", "write_model"]
 Find = Callable[[str], type[Specification] | None]
 
 # Attributes of every estimator.
-COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "nulls", "target")
+COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "nulls", "target", "given_families")
 
 for _kind in (
     Bins,
@@ -56,6 +66,12 @@ for _kind in (
     ColumnBlocks,
     FamilyScores,
     Tuning,
+    Beta,
+    Dirichlet,
+    GammaRate,
+    NormalInverseGamma,
+    NormalInverseWishart,
+    PriorsOfClasses,
 ):
     storable(_kind)
 
@@ -120,6 +136,7 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
         "given": fitted.given,
         "shares": fitted.prior,
         "target": fitted.target,
+        "given_families": None if fitted.given_families is None else dict(fitted.given_families),
     }
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -208,7 +225,13 @@ def _read(file: str, find: Find) -> Fitted:
     layout = _layout(schema, attributes, has_form="form" in kind.stored)
     tuning, calibration = attributes.get("tuning"), attributes.get("calibration")
     _check_chosen(tuning, calibration)
-    zero = Model.zero(specification.blocks_of(schema, tuning), weights.classes)
+    given_families = attributes.get("given_families")
+    blocks = (
+        specification.blocks_of(schema, tuning)
+        if given_families is None
+        else chosen_blocks(_checked_families(given_families), schema, {})
+    )
+    zero = Model.zero(blocks, weights.classes)
     described = without_added_members(zero, calibration)
     model = replace(described, weights=weights, statistics=_statistics(document, reader, described))
     reader.finish()
@@ -228,6 +251,7 @@ def _read(file: str, find: Find) -> Fitted:
         prior=attributes.get("shares"),
         given=given,
         target=target,
+        given_families=given_families,
     )
 
 
@@ -298,6 +322,13 @@ def _check_chosen(tuning: Value, calibration: Value) -> None:
         if not isinstance(calibration, Calibration):
             raise ModelFileError("calibration is not a map of probabilities")
         calibration.check()
+
+
+def _checked_families(given: Value) -> dict[Value, Family]:
+    """The families of given parameters; raises unless they are families by column."""
+    if not isinstance(given, dict) or not all(isinstance(each, Family) for each in given.values()):
+        raise ModelFileError("the families of its given parameters are not families")
+    return given
 
 
 def _check_declared(declared: Value, classes: ClassAxis) -> None:

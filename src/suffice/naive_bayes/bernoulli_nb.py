@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from suffice.families import Bernoulli, Family
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.estimation import weighted_logs
+from suffice.families.formula import Formula, YesNo
 from suffice.families.linear import PosteriorRequest
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
@@ -124,6 +125,14 @@ class BernoulliNBSpecification(DiscreteSpecification):
         unknown = np.isneginf(size)  # no cells and no smoothing: both values are equally likely
         log_yes, log_no = np.where(unknown, -np.log(2), log_yes), np.where(unknown, -np.log(2), log_no)
         return BernoulliParameters(np.exp(log_yes), log_yes, log_no)
+
+    def formulas(self, fitted: Fitted) -> tuple[Formula | str, ...]:
+        """log φ of numbers above the threshold, and log(1 − φ) of others."""
+        parameters = fitted.estimate.parameters[0]
+        if self.binarize is None:
+            return super().formulas(fitted)
+        columns = zip(parameters.log_yes.T, parameters.log_no.T, strict=True)
+        return (Formula(tuple(YesNo(yes, no, float(self.binarize)) for yes, no in columns)),)
 
     def smoothed_family(self, alpha: float, n_columns: int) -> Family:
         """Bernoulli columns with this smoothing."""

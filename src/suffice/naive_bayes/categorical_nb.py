@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -14,6 +15,7 @@ from suffice.exceptions import InputError
 from suffice.families import Categorical, Family
 from suffice.families.categorical import CategoricalParameters, LevelShares
 from suffice.families.estimation import weighted_logs
+from suffice.families.formula import Formula, LevelLogs
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
 from suffice.learning.tuning_result import Tuning
@@ -45,6 +47,10 @@ class _Categories(Categorical):
     least: tuple[int, ...] = ()
     forgets_levels: ClassVar[bool] = False
 
+    def of_columns(self, at: Sequence[int]) -> Self:
+        """The family with the least numbers of categories of these columns."""
+        return replace(self, least=tuple(self.least[j] for j in at)) if self.least else self
+
     def _n_levels(self, levels: Levels, j: int) -> int:
         largest: Any = levels.values[-1] if len(levels) else -1
         return max(int(largest) + 1, self.least[j])
@@ -54,6 +60,14 @@ class _Categories(Categorical):
         stays = np.ones(len(levels), dtype=bool)
         stays[-1:] = self.least[j] >= self._n_levels(levels, j)
         return stays
+
+    def formula(self, parameters: Any) -> Formula:
+        """log θ of the categories of each column; categories beyond those of the fit count as missing."""
+        columns = (
+            LevelLogs(each.levels.values, each.log_share.T, each.missing, each.unseen, size)
+            for each, size in zip(parameters.columns, parameters.sizes, strict=True)
+        )
+        return Formula(tuple(columns), domain="not_negative")
 
     def sample(self, parameters: Any, codes: Codes, rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code (n, d)."""

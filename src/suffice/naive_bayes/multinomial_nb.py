@@ -18,6 +18,7 @@ from suffice.families.complement import (
     leave_one_out_complement,
 )
 from suffice.families.estimation import weighted_logs
+from suffice.families.formula import Domain, Formula, Line
 from suffice.families.linear import PosteriorRequest
 from suffice.families.multinomial import MultinomialParameters
 from suffice.learning.fitted import Fitted
@@ -40,6 +41,10 @@ class _Frequencies(Multinomial):
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """The reader has checked the rows."""
+
+    @property
+    def _domain(self) -> Domain:
+        return "not_negative"
 
     def _log_common(self, parameters: MultinomialParameters) -> Float:
         """Zero, so that scores are Σ x log θ as in scikit-learn."""
@@ -64,6 +69,21 @@ class _Frequencies(Multinomial):
     def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
         """Posteriors or labels, computed by the kernel that scores the rows."""
         return parameters.cells.write_posterior(x, finish, missing=False)
+
+
+@dataclass(frozen=True)
+class _OutsideFrequencies(_Frequencies):
+    """Frequencies that are scored by the weights of all other classes."""
+
+    def table(self, parameters: ComplementWeights, j: int) -> dict[str, Float]:  # type: ignore[override]
+        """Weight of the column in each class."""
+        return {"weight": parameters.weights[:, j]}
+
+    def exact_table(  # type: ignore[override]
+        self, parameters: ComplementWeights, j: int, names: Sequence[object]
+    ) -> dict[str, Float]:
+        """The same."""
+        return self.table(parameters, j)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -204,8 +224,13 @@ class ComplementNBSpecification(_FrequencySpecification):
     estimator: ClassVar[str] = "ComplementNB"
     constraints: ClassVar[dict[str, Any]] = {**DiscreteSpecification.constraints, "norm": ["boolean"]}
     has_density: ClassVar[bool] = False
+    uses_prior: ClassVar[bool] = False
 
     norm: bool = False
+
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """One block of frequencies."""
+        return (Block(_OutsideFrequencies(), slice(None), schema.names),)
 
     def class_parameters(self, statistic: Sums) -> ComplementWeights:
         """The weights of each class and column (K, d)."""
@@ -214,6 +239,12 @@ class ComplementNBSpecification(_FrequencySpecification):
     def solve(self, fitted: Fitted) -> _ComplementSolution:  # type: ignore[override]
         """Weights by scikit-learn's formula."""
         return _ComplementSolution(super().solve(fitted))
+
+    def formulas(self, fitted: Fitted) -> tuple[Formula]:
+        """Σ x weight; the class prior has no effect."""
+        none = np.zeros(len(fitted.classes))
+        weights = fitted.estimate.parameters[0].weights.T
+        return (Formula(tuple(Line(none, weight) for weight in weights), domain="not_negative", missing=False),)
 
     def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:
         """The closed form, without ``norm``."""

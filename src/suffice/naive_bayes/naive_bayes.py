@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+import numpy as np
 
 from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
-from suffice.families import Family
+from suffice.exceptions import InputError
+from suffice.families import Family, Gaussian
 from suffice.families.categorical import Missing, Unseen
 from suffice.families.estimation import Estimation
 from suffice.families.gaussian import GaussianParameters
 from suffice.learning import prediction
+from suffice.learning.fitted import Fitted
+from suffice.learning.given.aggregates import check_additive, counted_columns, fitted_counts, given_moments
+from suffice.learning.given.model import class_sums, column_layout, given_fitted, given_statistics
+from suffice.learning.given.parameters import given_blocks
 from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
+from suffice.model import Model
 from suffice.model.explanation import Explanation
-from suffice.model.parameter_tables import parameter_table
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Float
+from suffice.statistics import Moments
 from suffice.tables.listing import Listing
 
 __all__ = ["NaiveBayes"]
@@ -145,11 +153,11 @@ class NaiveBayes(TunableClassifier):
     >>> mixed.predict(pd.DataFrame({"kind": ["never seen"], "size": [7.5], "red": [None]}))
     array(['large'], dtype='<U5')
     >>> mixed.explain(frame[:1])
-    row  label  against  column       part
-      0  small  large    size       4.0896
-      0  small  large    kind     0.916291
-      0  small  large    red      0.875469
-      0  small  large    (prior)         0
+    row  label  against  column   value      part
+      0  small  large    size     1        4.0896
+      0  small  large    kind     a      0.916291
+      0  small  large    red      True   0.875469
+      0  small  large    (prior)                0
 
     The data may choose the families of columns of numbers:
 
@@ -219,19 +227,148 @@ class NaiveBayes(TunableClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    # ------------------------------------------------------------------ what was learned
+    # ------------------------------------------------------------------ without rows
 
-    def parameters(self, column: Any) -> Listing:
-        """The fitted p(x | y) of a column, or of a tuple of dependent columns, as a table.
+    @classmethod
+    def from_parameters(
+        cls,
+        parameters: Any,
+        prior: Any = None,
+        *,
+        classes: Any = None,
+        families: Any = None,
+        impossible: Impossible = "error",
+    ) -> Self:
+        """A model with given parameters, without rows.
 
-        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
-        >>> model.parameters(0)
-        class  mean  deviation
-        a         2          1
-        b        12          2
+        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not say how
+        many rows they stand for: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, with
+        the family of each column: its name, or the family with its settings if one was given, without a conjugate
+        prior.
+
+        Parameters
+        ----------
+        parameters : mapping, or the listing of `parameters`
+            The parameters of each column; the key of dependent columns is a tuple. They are a mapping of names to
+            numbers by class, a mapping of levels to probabilities by class, or the table that ``parameters(column)``
+            returns, as a listing or as a frame. The family is named by the key ``"family"``, unless the parameters
+            identify it. Also the listing or frame of all parameters that ``parameters()`` returns.
+        prior : mapping or array-like of shape (K,)
+            p(y) of each class. A listing of all parameters holds it.
+        classes : sequence, optional
+            The labels, if the prior is an array. Arrays of parameters have the same order.
+        families : family, name, or a mapping of columns to them, optional
+            Families with their settings, such as ``Text(ngram_range=(1, 2))``.
+        impossible : {"error", "prior", "nan"}, default="error"
+            What a row gets that has probability zero in every class.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes.from_parameters(
+        ...     {
+        ...         "age": {"mean": {"no": 30, "yes": 50}, "deviation": {"no": 10, "yes": 15}},
+        ...         "city": {"Bonn": {"no": 0.7, "yes": 0.4}, "Ulm": {"no": 0.3, "yes": 0.6}},
+        ...     },
+        ...     prior={"no": 0.6, "yes": 0.4},
+        ... )
+        >>> import pandas as pd
+        >>> model.predict_proba(pd.DataFrame({"age": [35, 60], "city": ["Ulm", None]})).round(3)
+        array([[0.621, 0.379],
+               [0.03 , 0.97 ]])
         """
-        fitted = self.fitted_
-        return parameter_table(fitted.estimate, column, fitted.layout.schema)
+        blocks, given = given_blocks(parameters, prior, classes, families)
+        specification = NaiveBayesSpecification(
+            families={block.key: block.setting for block in blocks}, impossible=impossible
+        )
+        return cls.from_fitted(given_fitted(specification, given, given_statistics(blocks)))
+
+    @classmethod
+    def from_counts(
+        cls, table: Any, *, class_counts: Any = None, families: Any = "categorical", **settings: Any
+    ) -> Self:
+        """A model from counts of levels, equal to that of the rows which were counted. It learns on.
+
+        Parameters
+        ----------
+        table : frame, Listing or mapping
+            A table with the columns ``class``, ``column``, ``level`` and ``count``; or a mapping of columns to their
+            counts: a mapping of levels to counts by class, or a table with ``level`` and one column for each class.
+        class_counts : mapping, optional
+            Rows of each class. By default the largest sum of the counts of a column; a column with smaller counts has
+            missing cells.
+        families : default="categorical"
+            As in the constructor. Levels that are numbers may have another family, such as ``"gaussian"``.
+        **settings
+            Other parameters of the constructor.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> counts = {
+        ...     "sex": {"female": {"died": 126, "survived": 344}, "male": {"died": 1364, "survived": 367}},
+        ...     "crew": {"no": {"died": 817, "survived": 499}, "yes": {"died": 673, "survived": 212}},
+        ... }
+        >>> model = NaiveBayes.from_counts(counts)
+        >>> import pandas as pd
+        >>> model.predict_proba(pd.DataFrame({"sex": ["female"], "crew": ["no"]})).round(3)
+        array([[0.224, 0.776]])
+        """
+        specification = cls(families, **settings).specification(validate=True)
+        return cls.from_fitted(fitted_counts(specification, counted_columns(table), class_counts))
+
+    @classmethod
+    def from_moments(
+        cls,
+        n: Any,
+        means: Any,
+        variances: Any,
+        *,
+        classes: Any = None,
+        columns: Any = None,
+        ddof: float = 0,
+        **settings: Any,
+    ) -> Self:
+        """A Gaussian model from the number of rows, the means and the variances of each class. It learns on.
+
+        Parameters
+        ----------
+        n : mapping or array-like of shape (K,)
+            Number of rows of each class.
+        means, variances : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
+        classes : sequence, optional
+            The labels, if nothing is a mapping. Arrays have their order.
+        columns : sequence of str, optional
+            Names of the columns; positions by default.
+        ddof : float, default=0
+            The variances are sums of squares divided by ``n - ddof``: 0 for NumPy's ``var``, 1 for that of pandas.
+        **settings
+            Parameters of the constructor other than ``families``.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes.from_moments(
+        ...     {"a": 2, "b": 2}, means={"a": [2.0], "b": [12.0]}, variances={"a": [1.0], "b": [4.0]}
+        ... )
+        >>> again = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> bool(abs(model.predict_proba([[6.0]]) - again.predict_proba([[6.0]])).max() < 1e-12)
+        True
+        """
+        specification = cls(**({"families": "gaussian"} | settings)).specification(validate=True)
+        check_additive(specification)
+        given = given_moments(n, means, variances, classes, columns, ddof, what="variances")
+        axis, names, weight, centre, variance = given
+        layout = column_layout(names, ["number"] * len(names))
+        blocks = specification.blocks_of(layout.schema)
+        if len(blocks) != 1 or not isinstance(blocks[0].family, Gaussian):
+            raise InputError("from_moments builds Gaussian columns; choose families='gaussian'.", argument="families")
+        rows, none = np.repeat(weight[:, None], len(names), axis=1), np.zeros_like(centre)
+        squares = np.maximum(rows - ddof, 0.0) * variance
+        moments = Moments(axis, rows, centre, none, squares, none).check(names)
+        return cls.from_fitted(Fitted(specification, layout, Model(blocks, class_sums(axis, weight), (moments,))))
+
+    # ------------------------------------------------------------------ what was learned
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
         """Explain predictions: the parts of the log-odds of each column, or block of dependent columns.
@@ -323,17 +460,6 @@ class NaiveBayes(TunableClassifier):
         for name, family in self.families_.items():
             grouped.setdefault(_shown(family), []).append(name)
         return "\n".join(f"  {family}: {_names(names)}" for family, names in grouped.items())
-
-    def _repr_html_(self) -> str:
-        inner: str = super()._repr_html_() if hasattr(super(), "_repr_html_") else ""
-        if not self.__sklearn_is_fitted__():
-            return inner
-        columns = [str(name) for name in self.families_]
-        families = [_shown(family) for family in self.families_.values()]
-        return inner + Listing({"columns": columns, "family": families}).to_html()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def _shown(family: Family | None) -> str:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from suffice.families import Poisson
+from suffice.families.formula import Domain
 from suffice.families.poisson import PoissonParameters
 from suffice.learning import prediction
 from suffice.learning.specification import specification_named
@@ -30,6 +31,10 @@ class _Rates(Poisson):
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """The reader has checked the rows."""
+
+    @property
+    def _domain(self) -> Domain:
+        return "not_negative"
 
 
 @specification_named

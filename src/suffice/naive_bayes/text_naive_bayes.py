@@ -11,19 +11,26 @@ import numpy as np
 from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.exceptions import InputError
+from suffice.families import Text
 from suffice.families.estimation import Estimation
 from suffice.families.text.family import Event
 from suffice.families.text.informative_words import informative_words
 from suffice.families.text.parameters import TextParameters, words_used
+from suffice.learning.given.classes import named_columns
+from suffice.learning.given.model import GivenStatistics, given_fitted
+from suffice.learning.given.parameters import given_blocks
 from suffice.learning.impossible import Impossible
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.tunable import Calibrate
 from suffice.model import Conditional, LinearForm
 from suffice.model.explanation import Explanation
 from suffice.naive_bayes.text_settings import tuned_settings
-from suffice.naive_bayes.text_specification import TextSpecification, word_sums
+from suffice.naive_bayes.text_specification import TUNABLE, TextSpecification, word_sums
 from suffice.numerics.types import Codes, Float
+from suffice.sources.documents import COLUMN
+from suffice.sources.row_reader import RowLayout
 from suffice.tables.listing import Listing
+from suffice.tables.table import Schema
 
 __all__ = ["TextNaiveBayes"]
 
@@ -234,6 +241,52 @@ class TextNaiveBayes(TunableClassifier):
         """
         return cls(**tuned_settings(settings))
 
+    @classmethod
+    def from_parameters(cls, words: Any, prior: Any = None, *, classes: Any = None, **settings: Any) -> Self:
+        """A model with given probabilities of words, without documents.
+
+        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not say how
+        many documents they stand for: `partial_fit`, `merge`, `remove` and `decay` raise an error; `fit` starts anew,
+        with ``settings``.
+
+        Parameters
+        ----------
+        words : mapping, frame or Listing
+            The probability of each word in each class: a mapping of words to probabilities by class, a table with the
+            column ``word`` or ``level`` and one for each class, or what `parameters` returns. With
+            ``event="multinomial"``, the shares of a class sum to one.
+        prior : mapping or array-like of shape (K,)
+            p(y) of each class.
+        classes : sequence, optional
+            The labels, if the prior is an array.
+        **settings
+            Parameters of the constructor that say how documents are read, and ``event``. Weights of documents (``idf``,
+            ``length`` and ``weighting="unit"``) need documents.
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> shares = {"cheap": {"ham": 0.1, "spam": 0.6}, "lunch": {"ham": 0.9, "spam": 0.4}}
+        >>> model = TextNaiveBayes.from_parameters(shares, prior={"ham": 0.5, "spam": 0.5})
+        >>> model.predict_proba(["cheap, cheap lunch"]).round(3)
+        array([[0.059, 0.941]])
+        """
+        fixed = {"estimation", "smoothing", "max_words", "slots", "prior", "calibrate"} & settings.keys()
+        if fixed:
+            raise InputError(
+                f"{min(fixed)} is a setting of learning from documents, which given parameters replace. Remove it.",
+                argument=min(fixed),
+            )
+        specification = TextSpecification(**cls(**settings).get_params(deep=False))
+        family = specification.family(None)
+        whole = words if "parameter" in (named_columns(words) or ()) else {COLUMN: words}
+        (block,), of = given_blocks(whole, prior, classes, family)
+        made, statistic = family.given([replace(table, name=COLUMN) for table in block.tables])
+        layout = RowLayout(Schema([COLUMN], ["text"], named=True))
+        return cls.from_fitted(
+            given_fitted(specification, of, GivenStatistics({COLUMN: made}, {COLUMN: statistic}, layout))
+        )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -289,6 +342,12 @@ class TextNaiveBayes(TunableClassifier):
         assert isinstance(specification, TextSpecification)
         return specification
 
+    def _family(self) -> Text:
+        """The family of the documents, with the settings that are used."""
+        family = self.fitted_.blocks[0].family
+        assert isinstance(family, Text)
+        return family
+
     def _parameters(self) -> TextParameters:
         parameters: TextParameters = self.fitted_.estimate.parameters[0]
         return parameters
@@ -296,9 +355,9 @@ class TextNaiveBayes(TunableClassifier):
     @property
     def settings_(self) -> dict[str, Any]:
         """The parameters that are used, with the chosen values of those that are "auto"."""
-        specification, tuning = self._specified(), self.fitted_.tuning
-        specification.check_chosen(tuning)
-        return specification.settings(tuning)
+        self._specified().check_chosen(self.fitted_.tuning)
+        family = self._family()
+        return {name: getattr(family, name) for name in TUNABLE}
 
     @property
     def vocabulary_(self) -> list[str]:
@@ -314,8 +373,7 @@ class TextNaiveBayes(TunableClassifier):
     def document_count_(self) -> Float:
         """Weight of the documents of each class that contain each word of the vocabulary (K, M)."""
         statistic = word_sums(self.fitted_.model)
-        max_words = self._specified().settings(self.fitted_.tuning)["max_words"]
-        return statistic.documents[:, words_used(statistic, max_words)[2]]
+        return statistic.documents[:, words_used(statistic, self._family().max_words)[2]]
 
     @property
     def missing_count_(self) -> Float:
@@ -341,6 +399,7 @@ class TextNaiveBayes(TunableClassifier):
         """
         with self._lock:
             fitted = self.fitted_
+            fitted.check_has_rows("prune")
             before = word_sums(fitted.model)
             statistic = before.prune(min_count)
             if not len(statistic.vocabulary) and len(before.vocabulary):
@@ -453,4 +512,5 @@ class TextNaiveBayes(TunableClassifier):
         statistic = word_sums(self.fitted_.model)
         n, words = float(statistic.weight.sum() + statistic.missing.sum()), statistic.vocabulary
         kept = f"{words.slots:,} slots" if words.slots else f"{len(words):,} words"
-        return f"  {n:,.6g} documents of {len(statistic.classes)} classes, {kept}"
+        rows = "built from parameters:" if self.fitted_.without_rows else f"{n:,.6g} documents of"
+        return f"  {rows} {len(statistic.classes)} classes, {kept}"

@@ -1,0 +1,264 @@
+"""Statistics from aggregates that people hold in place of rows: counts of levels, and moments of each class.
+
+They are those of the rows themselves, so a model of them learns on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.exceptions import Argument, InputError, did_you_mean, listed
+from suffice.families.covariance import checked_covariance
+from suffice.learning.fitted import Fitted
+from suffice.learning.given.classes import Classes, as_numbers, distinct_labels, named_columns
+from suffice.learning.given.model import class_sums, column_layout, joined_columns
+from suffice.learning.specification import Specification
+from suffice.model import Block, Model
+from suffice.numerics.types import Float
+from suffice.statistics import ClassAxis, Membership, Statistic
+from suffice.tables.table import Kind
+
+__all__ = ["ColumnCounts", "aggregated", "check_additive", "counted_columns", "fitted_counts", "given_moments"]
+
+ROUNDING = 1e-9
+
+ColumnCounts = tuple[object, list[Any], list[Any], Float]
+"""A column, its levels, their classes, and their counts."""
+
+
+def check_additive(specification: Specification) -> None:
+    """Raise `InputError` if the settings choose something by held-out rows, which aggregates do not have."""
+    specification.check()
+    if not specification.is_additive:
+        raise InputError(
+            "Settings that are chosen or calibrated on held-out rows need the rows themselves. Remove "
+            "'auto' and 'best' from the settings, set ",
+            Argument("calibrate", False),
+            ", or fit the model to rows.",
+        )
+
+
+# ---------------------------------------------------------------------- counts
+
+
+def counted_columns(table: Any) -> list[ColumnCounts]:
+    """Read counts of levels: a table with the columns class, column, level and count, or a mapping of columns.
+
+    In a mapping, a column has a mapping of levels to the counts of each class, or a table with the column "level" and
+    one column for each class.
+    """
+    columns = named_columns(table)
+    if columns is not None:
+        found = list(_long_counts(columns))
+    elif isinstance(table, Mapping):
+        found = [_crossed(name, given) for name, given in table.items()]
+    else:
+        raise InputError(
+            "table must have the columns 'class', 'column', 'level' and 'count', or a mapping of columns to "
+            f"their counts; got an object of type {type(table).__name__}.",
+            argument="table",
+        )
+    if not found or not any(len(count) for *_, count in found):
+        raise InputError("The table of counts is empty.", argument="table")
+    for name, levels, labels, count in found:
+        _check_counts(name, levels, labels, count)
+    return found
+
+
+def _long_counts(columns: Mapping[str, list[Any]]) -> Iterator[ColumnCounts]:
+    needed = ("class", "column", "level", "count")
+    absent = [name for name in needed if name not in columns]
+    if absent:
+        raise InputError(
+            f"The table of counts has no column {absent[0]!r}.{did_you_mean(absent[0], columns)} It needs "
+            f"{listed(list(needed))}.",
+            argument="table",
+        )
+    rows: dict[object, list[int]] = {}
+    for i, name in enumerate(columns["column"]):
+        rows.setdefault(name, []).append(i)
+    for name, at in rows.items():
+        level, label, count = ([columns[each][i] for i in at] for each in ("level", "class", "count"))
+        yield name, level, label, _numbers(count, name)
+
+
+def _crossed(name: object, given: Any) -> ColumnCounts:
+    """Counts of one column, by level and class."""
+    columns = named_columns(given)
+    if columns is not None:
+        if "level" not in columns:
+            raise InputError(f"The table of column {name!r} has no column 'level'.", column=name)
+        labels = [label for label in columns if label != "level"]
+        given = {level: {label: columns[label][i] for label in labels} for i, level in enumerate(columns["level"])}
+    if not isinstance(given, Mapping) or not all(isinstance(each, Mapping) for each in given.values()):
+        raise InputError(
+            f"The counts of column {name!r} must be a table, or a mapping of levels to the counts of each class.",
+            column=name,
+        )
+    triples = [(level, label, count) for level, of in given.items() for label, count in of.items()]
+    levels, labels, counts = map(list, zip(*triples, strict=True)) if triples else ([], [], [])
+    return name, levels, labels, _numbers(counts, name)
+
+
+def _numbers(counts: Sequence[Any], name: object) -> Float:
+    try:
+        return np.array(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The counts of column {name!r} must be numbers.", column=name) from None
+
+
+def _check_counts(name: object, levels: Sequence[Any], labels: Sequence[Any], count: Float) -> None:
+    wrong = np.flatnonzero(~(np.isfinite(count) & (count >= 0)))
+    if len(wrong):
+        i = int(wrong[0])
+        raise InputError(
+            f"Column {name!r}: the count of level {levels[i]!r} in class {labels[i]!r} is {count[i]:.6g}; it must be a "
+            "number of at least 0.",
+            column=name,
+        )
+    if any(label is None or label != label for label in labels):
+        raise InputError(f"Column {name!r} has counts without a class.", column=name)
+    seen: set[tuple[Any, Any]] = set()
+    for pair in zip(levels, labels, strict=True):
+        if pair in seen:
+            raise InputError(
+                f"Column {name!r} has the level {pair[0]!r} of class {pair[1]!r} more than once. Add its counts.",
+                column=name,
+            )
+        seen.add(pair)
+
+
+def fitted_counts(specification: Specification, counted: Sequence[ColumnCounts], class_counts: Any) -> Fitted:
+    """The fitted model of counts of levels: each level is so many rows of one column."""
+    check_additive(specification)
+    axis = ClassAxis.of([label for _, _, labels, _ in counted for label in labels])
+    totals = np.array([_by_class(axis, labels, count) for _, _, labels, count in counted])
+    weight = _class_weights(axis, totals, class_counts, [name for name, *_ in counted])
+    if not weight.any():
+        raise InputError("All counts are zero.", argument="table")
+    names = [name for name, *_ in counted]
+    tables, kinds = {}, []
+    for (name, levels, labels, count), total in zip(counted, totals, strict=True):
+        lacking = np.maximum(weight - total, 0.0)
+        short = np.flatnonzero(lacking > ROUNDING * weight)
+        cells = np.empty((len(levels) + len(short), 1), dtype=object)
+        cells[:, 0] = [*levels, *[None] * len(short)]
+        codes = np.append(axis.positions(np.array(labels)), short).astype(np.int64)
+        members = Membership(axis, codes=codes, weights=np.append(count, lacking[short]))
+        table, _, layout = specification.reader.training(cells, axis.labels[codes])
+        tables[name] = table, members
+        kinds.append(layout.schema.kinds[0])
+    layout = column_layout(names, kinds)
+    blocks = specification.blocks_of(layout.schema)
+    statistics = tuple(_summarized(block, tables) for block in blocks)
+    return aggregated(specification, Model(blocks, class_sums(axis, weight), statistics), names, kinds)
+
+
+def _by_class(axis: ClassAxis, labels: Sequence[Any], count: Float) -> Float:
+    return np.asarray(np.bincount(axis.positions(np.array(labels)), count, minlength=len(axis)), dtype=np.float64)
+
+
+def _class_weights(axis: ClassAxis, totals: Float, given: Any, names: Sequence[object]) -> Float:
+    """Rows of each class (K,): given, or the largest sum of a column; the others then have missing cells."""
+    if given is None:
+        return np.asarray(totals.max(axis=0))
+    if not isinstance(given, Mapping) and hasattr(given, "to_dict"):
+        given = given.to_dict()
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"class_counts must be a mapping of classes to their numbers of rows; got {given!r:.80}.",
+            argument="class_counts",
+        )
+    classes = Classes(axis, axis.labels.tolist(), np.ones(len(axis)))
+    weight = classes.numbers(given, "class_counts")
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise InputError("class_counts must be numbers of at least 0.", argument="class_counts")
+    above = totals > weight * (1 + ROUNDING)
+    if above.any():
+        j, k = np.argwhere(above)[0]
+        raise InputError(
+            f"Column {names[j]!r} has counts of {totals[j, k]:.6g} in class {axis.label(k)!r}, more than its "
+            f"{weight[k]:.6g} rows.",
+            argument="class_counts",
+            column=names[j],
+        )
+    return weight
+
+
+def _summarized(block: Block, tables: Mapping[object, Any]) -> Statistic:
+    """The statistic of a block of independent columns, each with rows of its own."""
+    if not block.independent:
+        raise InputError(
+            f"Counts of single columns say nothing about how {listed(list(block.names))} depend on each other. Give "
+            "them independent families, or fit the model to rows with their counts as sample_weight.",
+            argument="families",
+        )
+    parts = []
+    for name in block.names:
+        table, members = tables[name]
+        own = Block(block.family, slice(None), [name])
+        rows = own.take(table)
+        own.check(rows)
+        parts.append(block.family.summarize(rows, members, [name]).check([name]))
+    return joined_columns(block.family, parts)
+
+
+def aggregated(specification: Specification, model: Model, names: Sequence[object], kinds: Sequence[Kind]) -> Fitted:
+    """The fitted model of aggregates, with what its statistics have fixed."""
+    layout = column_layout(names, kinds)
+    return Fitted(specification, layout, model)
+
+
+# ---------------------------------------------------------------------- moments
+
+
+def given_moments(
+    n: Any, means: Any, spreads: Any, classes: Any, columns: Any, ddof: float, *, what: str
+) -> tuple[ClassAxis, list[object], Float, Float, Float]:
+    """Rows (K,), means (K, d) and spreads of each class, in the order of the class axis, and the names of the columns.
+
+    ``spreads`` are variances (K, d), or covariances (K, d, d) or (d, d).
+    """
+    named = next((each for each in (n, means, spreads) if isinstance(each, Mapping)), None)
+    if classes is None and named is None:
+        raise InputError("The classes are not named. Give mappings by class, or classes=[...].", argument="classes")
+    written = distinct_labels(named if classes is None else classes)
+    axis = ClassAxis.of(written)
+    of = Classes(axis, axis.labels[axis.positions(np.array(written))].tolist(), np.ones(len(axis)))
+    weight = of.numbers(n, "n")
+    centre = of.numbers(means, "means")
+    if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
+        raise InputError("n must be one number of rows for each class, at least 0.", argument="n")
+    if centre.ndim != 2 or not np.isfinite(centre).all():
+        raise InputError(
+            f"means must be finite numbers of each class and column (K, d); got shape {centre.shape}.",
+            argument="means",
+        )
+    shared = not isinstance(spreads, Mapping) and what == "covariances" and np.ndim(spreads) == 2
+    expected_spread = "a matrix of numbers (d, d), or one for each class (K, d, d)"
+    spread = as_numbers(spreads, what, expected_spread, argument=what) if shared else of.numbers(spreads, what)
+    d = centre.shape[1]
+    expected = (d, d) if shared else ((len(axis), d) if what == "variances" else (len(axis), d, d))
+    if spread.shape != expected or not np.isfinite(spread).all():
+        raise InputError(f"{what} has shape {spread.shape}; expected finite numbers of {expected}.", argument=what)
+    _check_spread(spread, what, weight, ddof)
+    names = list(range(d)) if columns is None else list(columns)
+    if len(names) != d or len(set(names)) < d:
+        raise InputError(f"columns must be {d} different names; got {listed(names)}.", argument="columns")
+    return axis, names, weight, centre, spread
+
+
+def _check_spread(spread: Float, what: str, weight: Float, ddof: float) -> None:
+    if what == "variances":
+        if (spread < 0).any():
+            raise InputError("variances must be at least 0.", argument=what)
+    else:
+        for each in spread.reshape(-1, *spread.shape[-2:]):
+            checked_covariance(each, "A matrix of covariances", argument=what, definite=False)
+    if not (isinstance(ddof, int | float) and 0 <= ddof < np.inf):
+        raise InputError(f"ddof must be a number of at least 0; got {ddof!r}.", argument="ddof")
+    if (weight[weight > 0] < ddof).any():
+        raise InputError("A class has fewer rows than ddof.", argument="ddof")

@@ -1,0 +1,138 @@
+"""Read parameters as people write them: mappings, frames, and the listings that models return.
+
+Every form becomes `GivenBlock`s: a family, and a `GivenTable` for each of its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.families.given import LevelValues
+from suffice.families.pair_tables import GIVEN
+from suffice.learning.given.blocks import GivenBlock, family_for, inferred_family
+from suffice.learning.given.classes import Classes, given_classes, named_columns
+from suffice.learning.given.column import member_tables, parameters_of_mapping, parameters_of_table
+from suffice.learning.given.long_listing import LONG, long_blocks, positions_of_texts
+from suffice.model.parameter_tables import ColumnTable
+from suffice.numerics.types import Float
+from suffice.tables.listing import Listing
+
+__all__ = ["given_blocks"]
+
+
+def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tuple[list[GivenBlock], Classes]:
+    """The blocks of given parameters, and their classes."""
+    columns = named_columns(parameters)
+    if columns is not None and columns.keys() >= LONG:
+        if not isinstance(parameters, Listing):  # a frame has no positions beside the texts in a column
+            columns = columns | {"column": positions_of_texts(columns["column"])}
+        blocks, of = long_blocks(columns, prior, classes, families)
+    else:
+        _check_mapping(parameters, columns)
+        of = given_classes(prior, classes)
+        blocks = [_block(key, given, of, family_for(families, key)) for key, given in parameters.items()]
+    _check_families(families, blocks)
+    return blocks, of
+
+
+def _check_mapping(parameters: Any, columns: Mapping[str, Any] | None) -> None:
+    """Raise `InputError` unless the parameters are a mapping of columns."""
+    if columns is not None and {"column", "parameter"} <= columns.keys():
+        raise InputError(
+            "This listing has a column for each class. Give the long one, which parameters() returns without "
+            "wide=True: its columns are 'column', 'class', 'parameter' and 'value'.",
+            argument="parameters",
+        )
+    if columns is not None or not isinstance(parameters, Mapping):
+        raise InputError(
+            "parameters must be a mapping of columns to their parameters, or the listing that parameters() returns; "
+            f"got an object of type {type(parameters).__name__}.",
+            argument="parameters",
+        )
+    if not parameters:
+        raise InputError("There are no parameters: name at least one column.", argument="parameters")
+
+
+def _check_families(families: Any, blocks: Sequence[GivenBlock]) -> None:
+    """Raise `InputError` for a family of a column that has no parameters."""
+    if not isinstance(families, Mapping):
+        return
+    keys = [block.key for block in blocks]
+    unknown = [key for key in families if key not in keys]
+    if unknown:
+        raise InputError(
+            f"families names the column {unknown[0]!r:.80}, which has no parameters.{did_you_mean(unknown[0], keys)} "
+            f"The columns are {listed(keys)}.",
+            argument="families",
+            column=unknown[0],
+        )
+
+
+def _block(key: Any, given: Any, classes: Classes, family: Any) -> GivenBlock:
+    """One column, or a tuple of dependent columns."""
+    source = given.source if isinstance(given, Listing) else None
+    if isinstance(source, list) and source and all(isinstance(each, ColumnTable) for each in source):
+        return _of_source(key, source, classes, family)
+    columns = named_columns(given)
+    if columns is None and not isinstance(given, Mapping):
+        raise InputError(
+            f"The parameters of column {key!r} must be a mapping or a table; got {given!r:.80}.", column=key
+        )
+    if columns is None and "family" in given and not isinstance(given["family"], Mapping):
+        family = given["family"]
+    if columns is not None:
+        parameters = parameters_of_table(key, columns, classes)
+    else:
+        parameters = parameters_of_mapping(key, given, classes, family)
+    block = GivenBlock.of(key, inferred_family(key, parameters) if family is None else family)
+    return block.with_tables(member_tables(key, parameters, classes, block.family))
+
+
+def _of_source(key: Any, source: Sequence[ColumnTable], classes: Classes, family: Any) -> GivenBlock:
+    """The parameters behind a listing of a column, with all their digits."""
+    first = source[0]
+    theirs = first.classes.labels.tolist()
+    if set(theirs) != set(classes.written):
+        raise InputError(
+            f"The parameters of column {key!r} are for the classes {listed(theirs)}; the prior names "
+            f"{listed(classes.written)}.",
+            column=key,
+        )
+    names = list(key) if isinstance(key, tuple) else [key]
+    if not first.family.one_table and len(first.block) != len(source):
+        raise InputError(
+            f"Column {key!r} belongs to a block of dependent columns. Give their parameters together: "
+            f"model.parameters({first.block!r}).",
+            column=key,
+        )
+    if len(names) != len(first.block):
+        raise InputError(
+            f"The parameters of {key!r} are those of {len(first.block)} columns, {listed(list(first.block))}; the key "
+            f"names {len(names)}.",
+            column=key,
+        )
+    columns: list[Any] = [tuple(names)] if first.family.one_table else names
+    pairs = zip(columns, source, strict=True)
+    tables = [classes.table(name, _renamed(each.table, first.block, names)) for name, each in pairs]
+    kinds = tuple(kind for each in source for kind in each.kinds)
+    block = GivenBlock.of(key, first.family if family is None else family, kinds)
+    return (replace(block, setting=first.family.name) if family is None else block).with_tables(tables)
+
+
+def _renamed(
+    table: Mapping[str, Float | LevelValues], before: Sequence[object], after: Sequence[object]
+) -> Mapping[str, Float | LevelValues]:
+    """The table of a column, where columns that it names have other names."""
+    if list(before) == list(after):
+        return table
+    new = dict(zip(before, after, strict=True))
+    names = {f"{GIVEN}{old}": f"{GIVEN}{name}" for old, name in new.items()}
+    return {
+        names.get(name, name): LevelValues([new.get(level, level) for level in values.levels], values.values)
+        if isinstance(values, LevelValues) and name in ("covariance", "correlation")
+        else values
+        for name, values in table.items()
+    }
