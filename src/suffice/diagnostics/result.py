@@ -1,0 +1,253 @@
+"""What the checks have found, as values: `Finding` and `Diagnosis`."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from suffice.diagnostics.double_counting import DoubleCounting
+from suffice.exceptions import Argument, Sentence, counted
+from suffice.tables.listing import FrameBackend, Listing
+
+__all__ = ["CHECKS", "Diagnosis", "Finding"]
+
+CHECKS = {
+    "duplicates": "columns that repeat others",
+    "dependence": "dependence within the classes",
+    "covariances": "equal covariances",
+    "shape": "shape of the columns",
+    "missingness": "missing cells",
+}
+"""The checks, and what they are about."""
+WIDTH = 80  # characters of a line
+NO_COST = 5e-4  # nats per row
+MOST_SHOWN = 8  # findings that are printed
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One result of a check.
+
+    Attributes
+    ----------
+    check : {"duplicates", "dependence", "covariances", "shape", "missingness"}
+    columns : tuple
+        The columns that the finding is about.
+    effect : float
+        Effect size in nats per row, corrected for chance.
+    measure : str
+        What the effect size measures, with its unit.
+    p_value : float
+        Corrected for all tests of the diagnosis: Holm's method within the check, Bonferroni's over the checks.
+    significant : bool
+        Whether the p-value is at most the level.
+    message : str
+        A sentence with the figures.
+    advice : str
+        The setting that would act on it; empty if the finding is not significant.
+    pieces : tuple of str and Argument
+        The advice with its arguments as values, so that the command can spell them as options.
+    """
+
+    check: str
+    columns: tuple[object, ...]
+    effect: float
+    measure: str
+    p_value: float
+    significant: bool
+    message: str
+    advice: str = ""
+    pieces: Sentence = field(default=(), repr=False, compare=False)
+
+    def worded(self, spell: Callable[[Argument], str]) -> str:
+        """The advice with each argument spelled by a function.
+
+        >>> pieces = "Use ", Argument("calibrate", "columns"), "."
+        >>> found = Finding("dependence", ("a", "b"), 0.1, "nats", 0.01, True, "", "", pieces)
+        >>> found.worded(lambda argument: f"--{argument.name} {argument.value}")
+        'Use --calibrate columns.'
+        """
+        return "".join(piece if isinstance(piece, str) else spell(piece) for piece in self.pieces)
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.advice}".rstrip()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis:
+    """What `suffice.diagnose` has found.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        Significant findings first, the strongest first; then the strongest result of each check that has no
+        significant one. At most 20 findings of a check; the tables have more.
+    level : float
+        On rows that keep the assumptions, the probability of any significant finding is at most this.
+    model : str
+        Name of the estimator.
+    rows, used : int
+        Rows that were read, and rows that the checks have used.
+    dependence : Listing
+        Pairs of columns: ``first``, ``second``, ``correlation`` within the classes (NaN for levels), mutual information
+        in ``nats`` given the class, ``cost`` in log-loss (NaN beyond the strongest pairs), corrected ``p_value``.
+    duplicates : Listing
+        Columns that repeat an earlier one: ``first``, ``second``, ``relation``.
+    covariances : Listing
+        Box's ``M`` of each Gaussian block: ``columns``, ``covariance`` of the model, ``nats``, ``p_value``.
+    shapes : Listing
+        Columns of numbers: ``column``, ``family``, ``skewness``, ``kurtosis`` (excess), ``p_value``, ``better`` family
+        (only tried for columns whose shape is significant) and its gain in ``nats``.
+    missingness : Listing
+        Columns with missing cells: ``column``, share of ``missing`` cells, ``lowest`` and ``highest`` share of a
+        class, ``nats`` about the class, ``p_value``.
+    double_counting : DoubleCounting or None
+        What dependence between the columns costs in log-loss.
+    duplicate_rows : int
+        Rows that repeat an earlier row of their class.
+    notes : tuple of str
+        What was not checked, and why; what was limited.
+    """
+
+    findings: tuple[Finding, ...]
+    level: float
+    model: str
+    rows: int
+    used: int
+    dependence: Listing
+    duplicates: Listing
+    covariances: Listing
+    shapes: Listing
+    missingness: Listing
+    double_counting: DoubleCounting | None = None
+    duplicate_rows: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def significant(self) -> tuple[Finding, ...]:
+        """The significant findings."""
+        return tuple(each for each in self.findings if each.significant)
+
+    @property
+    def tables(self) -> dict[str, Listing]:
+        """The tables by name."""
+        names = ("dependence", "duplicates", "covariances", "shapes", "missingness")
+        return {name: getattr(self, name) for name in names}
+
+    def title(self) -> str:
+        """The outcome in one sentence."""
+        found = len(self.significant)
+        rows = counted(self.rows, "row")
+        if not self.findings:
+            return f"{self.model}, {rows}: no assumption of this model could be tested."
+        if not found:
+            return f"{self.model}, {rows}: no assumption is significantly violated (level {self.level:g})."
+        return f"{self.model}, {rows}: {counted(found, 'significant finding')} (level {self.level:g})."
+
+    def cost_line(self) -> str:
+        """What double counting costs, in one sentence; empty if it was not measured."""
+        known = self.double_counting
+        if known is None:
+            return ""
+        losses = f"{known.log_loss:.4g} on held-out rows, and {known.weighted_log_loss:.4g} with weights of columns"
+        if known.cost < NO_COST:
+            return f"Counting all columns in full costs no log-loss: it is {losses}."
+        return f"Counting all columns in full costs {known.cost:.3g} nats of log-loss per row: it is {losses}."
+
+    def __repr__(self) -> str:
+        lines = wrapped(self.title())
+        shown = self.significant[:MOST_SHOWN]
+        for number, each in enumerate(shown, start=1):
+            mark = f"{number:3}. "
+            lines += wrapped(f"{each} ({p_text(each.p_value)})", mark)
+        if len(self.significant) > len(shown):
+            lines.append(f"     … and {counted(len(self.significant) - len(shown), 'more finding')}; see findings.")
+        for text in (*(each.message for each in self.findings if not each.significant), self.cost_line(), *self.notes):
+            lines += wrapped(text, "  · ") if text else []
+        return "\n".join(lines)
+
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
+        """Return the findings as a data frame, one row each.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; pandas by default.
+        """
+        return self.listing().to_frame(backend)
+
+    def listing(self) -> Listing:
+        """The findings as a table."""
+        found = self.findings
+        return Listing(
+            {
+                "check": [each.check for each in found],
+                "columns": [", ".join(map(str, each.columns)) for each in found],
+                "effect": [each.effect for each in found],
+                "measure": [each.measure for each in found],
+                "p_value": [each.p_value for each in found],
+                "significant": [each.significant for each in found],
+                "message": [each.message for each in found],
+                "advice": [each.advice for each in found],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in types of JSON; numbers that are not finite become None."""
+        findings = [{name: value for name, value in vars(each).items() if name != "pieces"} for each in self.findings]
+        plain: dict[str, Any] = _plain(
+            {
+                "model": self.model,
+                "rows": self.rows,
+                "used": self.used,
+                "level": self.level,
+                "findings": findings,
+                "double_counting": None if self.double_counting is None else asdict(self.double_counting),
+                "duplicate_rows": self.duplicate_rows,
+                "notes": list(self.notes),
+                **{name: dict(table) for name, table in self.tables.items()},
+            }
+        )
+        return plain
+
+    def _repr_html_(self) -> str:
+        found = "".join(
+            f"<li>{escape(each.message)} <b>{escape(each.advice)}</b> ({escape(p_text(each.p_value))})</li>"
+            for each in self.significant
+        )
+        others = [each.message for each in self.findings if not each.significant]
+        rest = "".join(f"<li>{escape(text)}</li>" for text in (*others, self.cost_line(), *self.notes) if text)
+        return f"<div><p>{escape(self.title())}</p><ol>{found}</ol><ul>{rest}</ul></div>"
+
+
+def wrapped(text: str, mark: str = "", width: int = WIDTH) -> list[str]:
+    """Lines of a text, the first of which starts with a mark."""
+    return textwrap.wrap(text, width, initial_indent=mark, subsequent_indent=" " * len(mark), break_on_hyphens=False)
+
+
+def p_text(p_value: float) -> str:
+    """A corrected p-value in words.
+
+    >>> p_text(0.0213), p_text(1e-20), p_text(1.0)
+    ('p = 0.021', 'p < 1e-12', 'p = 1')
+    """
+    return "p < 1e-12" if p_value < 1e-12 else f"p = {p_value:.2g}"
+
+
+def _plain(value: Any) -> Any:
+    """A value in types of JSON."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
