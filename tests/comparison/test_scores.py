@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
-from suffice.cli.evaluation import Evaluation
 from suffice.comparison.scores import mean_and_error, row_losses, scored
+from suffice.learning.evaluation import Evaluation
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 
 from suffice import InputError
 from suffice.cli.group import suffice
-from suffice.comparison import Comparison, LearningCurves, plotting
+from suffice.comparison import Comparison, LearningCurves
 from suffice.comparison.scores import Score
+from suffice.plotting import figures
 
 SIZES = [10, 20, 40, 80]
 
@@ -148,7 +149,7 @@ def test_invisible_differences_count_as_level():
 
 def test_missing_matplotlib_is_reported_before_the_comparison(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plotting, "find_spec", lambda name: None)
+    monkeypatch.setattr(figures, "find_spec", lambda name: None)
     result = CliRunner().invoke(suffice, ["compare", "none.csv", "--target", "y", "--plot", "curves.svg"])
     assert result.exit_code == 1
     assert "A plot needs Matplotlib: pip install 'suffice[plots]'." in result.stderr

@@ -1,0 +1,62 @@
+"""The Display that suits a model, for ``model.plot``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice import plotting
+from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.learning.fitted import Fitted, fitted_of
+from suffice.plotting.directions import has_directions
+from suffice.plotting.figures import GivenAxes, check_matplotlib
+from suffice.plotting.rows import column_names, numeric_columns
+from suffice.plotting.words import has_words
+
+__all__ = ["KINDS", "plot_model", "suitable_kind"]
+
+KINDS = {
+    "densities": "DensityDisplay",
+    "regions": "RegionsDisplay",
+    "explanation": "ExplanationDisplay",
+    "importance": "ImportanceDisplay",
+    "calibration": "CalibrationDisplay",
+    "roc": "RocCurveDisplay",
+    "precision_recall": "PrecisionRecallDisplay",
+    "confusion": "ConfusionDisplay",
+    "words": "WordsDisplay",
+    "dependence": "DependenceDisplay",
+    "directions": "DirectionsDisplay",
+}
+"""The Displays of a fitted model, by the name that ``model.plot(kind=...)`` takes."""
+
+
+def plot_model(
+    estimator: Any, X: Any = None, y: Any = None, *, kind: str | None = None, ax: GivenAxes = None, **options: Any
+) -> Any:
+    """Draw a fitted model with the Display that suits it, or with the one that ``kind`` names."""
+    check_matplotlib()
+    if kind is None:
+        kind = suitable_kind(fitted_of(estimator, "A plot"))
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(
+            f"There is no plot {kind!r:.80}.{did_you_mean(kind, KINDS)} The plots are {listed(list(KINDS), 20)}.",
+            argument="kind",
+        )
+    return getattr(plotting, KINDS[kind]).from_estimator(estimator, X, y, ax=ax, **options)
+
+
+def suitable_kind(fitted: Fitted) -> str:
+    """The kind of plot that suits a model.
+
+    Words for texts and multinomial counts; densities for one column; regions for two columns of numbers; directions
+    for more Gaussian columns of a discriminant; otherwise the densities of the most informative columns.
+    """
+    if len(fitted.classes) > 1 and (has_words(fitted) or not fitted.has_density):
+        return "words"
+    columns = column_names(fitted)
+    if len(columns) == 2 and len(numeric_columns(fitted)) == 2:
+        return "regions"
+    dependent = any(not block.independent for block in fitted.estimate.blocks)
+    if len(columns) > 2 and dependent and has_directions(fitted):
+        return "directions"
+    return "densities"

@@ -1,0 +1,152 @@
+"""Curves of each class against the rest: what the ROC and precision–recall plots share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.numerics.types import Float
+from suffice.plotting.figures import AnyFigure, GivenAxes
+from suffice.plotting.predictions import HeldOut, PredictedRows, impossible_note, predicted, predicted_from
+from suffice.plotting.styles import FEW_CLASSES, MAX_CLASSES, label_text, look_of, plain_axes, shown_note
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ClassCurve", "CurvesDisplay", "curve_legend", "of_rows", "positives"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCurve:
+    """A curve of one class against the rest.
+
+    Attributes
+    ----------
+    label : object
+        The class that counts as positive.
+    x, y : array of shape (m,)
+    area : float
+        Area under the ROC curve, or average precision.
+    share : float
+        Share of the rows that have the class.
+    """
+
+    label: object
+    x: Float
+    y: Float
+    area: float
+    share: float
+
+
+def of_rows(rule: str) -> str:
+    """How the rows were held out, as the end of an axis label.
+
+    >>> of_rows("leave-one-out"), of_rows("")
+    (' (leave-one-out)', '')
+    """
+    return f" ({rule})" if rule else ""
+
+
+def curve_legend(axes: Axes, n_shown: int, n_all: int, corner: str) -> None:
+    """A legend of the curves in a corner; many curves are listed beside the picture."""
+    note = shown_note(n_shown, n_all) if n_all > 2 else ""
+    style: dict[str, Any] = {"loc": corner}
+    if n_shown > FEW_CLASSES:
+        style = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False}
+    axes.legend(fontsize="small", title=note.replace(" of ", "\nof ") or None, title_fontsize="small", **style)
+
+
+def positives(rows: PredictedRows, k: int) -> tuple[Any, Float, Float]:
+    """Whether each row has class k (n,), the probability of class k (n,), and the share of such rows."""
+    truth = rows.codes == k
+    return truth, rows.probabilities[:, k], np.asarray(np.average(truth, weights=rows.weights))
+
+
+@dataclass(eq=False, repr=False)
+class CurvesDisplay(ABC):
+    """Curves of the second of two classes, or of each class against the rest."""
+
+    curves: list[ClassCurve]
+    n_classes: int
+    rule: str = ""
+    n_impossible: int = 0
+    ax_: Axes = field(init=False)
+    figure_: AnyFigure = field(init=False)
+    lines_: list[Any] = field(init=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        held_out: HeldOut = "auto",
+        sample_weight: Any = None,
+        max_classes: int = MAX_CLASSES,
+        ax: GivenAxes = None,
+    ) -> Self:
+        """Draw the curves of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of Suffice
+        X, y : array-like
+            Rows and their labels.
+        held_out : bool or "auto", default="auto"
+            Whether the rows are in the model, and each is to be scored by a model without it (leave-one-out, no second
+            fit). "auto" finds out by comparing the rows with the statistics of the model: training rows are held out,
+            new rows are not. Say True for some of the training rows.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows, as in `fit`.
+        max_classes : int, default=10
+            Curves to draw, those of the most frequent classes.
+        ax : Axes, optional
+
+        Returns
+        -------
+        Display
+        """
+        rows = predicted(estimator, X, y, held_out=held_out, sample_weight=sample_weight)
+        return cls._of(rows, max_classes).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        probabilities: Any,
+        *,
+        classes: Any = None,
+        sample_weight: Any = None,
+        max_classes: int = MAX_CLASSES,
+        ax: GivenAxes = None,
+    ) -> Self:
+        """Draw the curves of given probabilities: (n, K) in the order of ``classes``, or (n,) of two classes."""
+        rows = predicted_from(y_true, probabilities, classes=classes, sample_weight=sample_weight)
+        return cls._of(rows, max_classes).plot(ax)
+
+    @classmethod
+    @abstractmethod
+    def _of(cls, rows: PredictedRows, max_classes: int) -> Self:
+        """The Display of the most frequent classes of some rows."""
+
+    @abstractmethod
+    def plot(self, ax: GivenAxes = None, **style: Any) -> Self:
+        """Draw the curves; ``style`` goes to ``Axes.plot``. Returns the Display."""
+
+    def _draw_curves(self, score: str, corner: str, **style: Any) -> None:
+        """Draw the curves with a legend of their scores in a corner."""
+        self.lines_ = []
+        for i, curve in enumerate(self.curves):
+            look = look_of(1 if self.n_classes == 2 else i)
+            text = f"{label_text(curve.label)}: {score} {curve.area:.3f}"
+            self.lines_ += self.ax_.plot(curve.x, curve.y, color=look.colour, linestyle=look.line, label=text, **style)
+        plain_axes(self.ax_)
+        self.ax_.set_xlim(-0.02, 1.02)
+        self.ax_.set_ylim(-0.02, 1.02)
+        self.ax_.set_aspect("equal")
+        self.ax_.set_title(impossible_note(self.n_impossible), fontsize="small")
+        curve_legend(self.ax_, len(self.curves), self.n_classes, corner)

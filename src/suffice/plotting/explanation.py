@@ -1,0 +1,201 @@
+"""`ExplanationDisplay`: a waterfall of the log-odds of one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.exceptions import InputError
+from suffice.learning.fitted import fitted_of
+from suffice.learning.prediction import explained
+from suffice.model.explanation_result import PRIOR, Explanation
+from suffice.numerics.types import Float
+from suffice.plotting.figures import AnyFigure, GivenAxes, single
+from suffice.plotting.styles import COLOURS, check_count, column_text, foreground, label_text, plain_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ExplanationDisplay"]
+
+WIDTH, BAR, REST = 6.4, 0.3, 1.4  # inches: width, height of a bar, height of everything else
+MAX_PARTS = 10
+FOR, AGAINST = COLOURS[0], COLOURS[5]
+LARGEST = 50.0  # nats of an infinite part, at least
+
+
+@dataclass(eq=False, repr=False)
+class ExplanationDisplay:
+    """The parts of the log-odds of one row, from the class prior to the total.
+
+    Each bar starts where the one above it ends. Bars to the right speak for ``label``, bars to the left for
+    ``against``. Small parts are added up as "others".
+
+    Attributes
+    ----------
+    names : list of str
+        Parts from top to bottom: the prior, then the strongest first.
+    parts : array of shape (m,)
+        What each adds to the log-odds, in nats.
+    starts : array of shape (m,)
+        Where each bar starts: the sum of the parts above it.
+    label, against : object
+        The classes that are compared.
+    log_odds : float
+        log p(label | x) − log p(against | x): the sum of the parts.
+    ax_, figure_, bars_
+        Where it is drawn, and the bars: the parts, then the total.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from suffice import NaiveBayes
+    >>> from suffice.plotting import ExplanationDisplay
+    >>> model = NaiveBayes().fit([[1.0, 5.0], [3.0, 6.0], [10.0, 5.0], [14.0, 7.0]], ["a", "a", "b", "b"])
+    >>> display = ExplanationDisplay.from_estimator(model, [[4.0, 5.0]], ax=Figure().subplots())
+    >>> display.names[0], bool(abs(display.parts.sum() - display.log_odds) < 1e-12)
+    ('(prior)', True)
+    """
+
+    names: list[str]
+    parts: Float
+    label: object
+    against: object
+    log_odds: float
+    ax_: Axes = field(init=False)
+    figure_: AnyFigure = field(init=False)
+    bars_: Any = field(init=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        row: int = 0,
+        label: Any = None,
+        against: Any = None,
+        max_parts: int = MAX_PARTS,
+        ax: GivenAxes = None,
+    ) -> ExplanationDisplay:
+        """Draw the explanation of one row by a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of Suffice
+        X : array-like of shape (n, d)
+        y : ignored
+        row : int, default=0
+            Position of the row in X; negative positions count from the end.
+        label, against : optional
+            The classes to compare, as in `explain`.
+        max_parts : int, default=10
+            Parts to show besides the prior; the others are added up.
+        ax : Axes, optional
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
+        fitted = fitted_of(estimator, "A plot")
+        if X is None:
+            raise InputError("The plot needs a row to explain: give X.", argument="X")
+        fitted.specification.check_density("explain")
+        table = fitted.reader.rows(X, fitted.layout)
+        at = _position(row, len(table))
+        found = explained(fitted, table.take(np.array([at])), label, against)
+        return cls.from_explanation(found, max_parts=max_parts, ax=ax)
+
+    @classmethod
+    def from_explanation(
+        cls, explanation: Explanation, *, row: int = 0, max_parts: int = MAX_PARTS, ax: GivenAxes = None
+    ) -> ExplanationDisplay:
+        """Draw one row of the result of ``model.explain(X)``."""
+        check_count(max_parts, "max_parts")
+        explanation = explanation.by_column()
+        at = _position(row, len(explanation))
+        words = explanation.counts is not None
+        names = list(explanation.names[at] if words else explanation.names)
+        parts = np.asarray(explanation.parts[at], dtype=np.float64)
+        prior = np.array([name == PRIOR for name in names])
+        others = np.flatnonzero(~prior)
+        others = others[np.argsort(-np.abs(parts[others]), kind="stable")]
+        few = max_parts if len(others) <= max_parts else max_parts - 1
+        kept, rest = others[:few], others[few:]
+        shown = [_name(names[j], words=words) for j in kept.tolist()]
+        values = [float(parts[prior].sum()), *parts[kept].tolist()]
+        if len(rest):
+            shown.append(f"{len(rest):,} others")
+            values.append(float(parts[rest].sum()))
+        made = cls(
+            [PRIOR, *shown],
+            np.array(values),
+            explanation.labels[at],
+            explanation.against[at],
+            float(explanation.log_odds[at]),
+        )
+        return made.plot(ax)
+
+    @property
+    def starts(self) -> Float:
+        """Where each bar starts (m,): the sum of the parts above it."""
+        with np.errstate(invalid="ignore"):
+            return np.concatenate([[0.0], np.cumsum(self.parts)[:-1]])
+
+    def plot(self, ax: GivenAxes = None) -> ExplanationDisplay:
+        """Draw the waterfall; returns the Display."""
+        n = len(self.parts) + 1
+        self.ax_ = single(ax, (WIDTH, BAR * n + REST))
+        self.figure_ = self.ax_.figure
+        values = _bounded(np.append(self.parts, self.log_odds))
+        starts = np.append(np.concatenate([[0.0], np.cumsum(values[:-2])]), 0.0)
+        ends = starts + values
+        colours = [FOR if value >= 0 else AGAINST for value in values]
+        edge = foreground()
+        self.bars_ = self.ax_.barh(range(n), values, 0.7, starts, color=colours, edgecolor=edge, linewidth=0.5)
+        for bar, value in zip(self.bars_, values, strict=True):
+            bar.set_hatch("" if value >= 0 else "///")
+        self.bars_[-1].set_linewidth(1.5)
+        for i in range(n - 1):
+            self.ax_.plot([ends[i], ends[i]], [i - 0.35, i + 1.35], color=edge, linewidth=0.6, alpha=0.6)
+        self._label(n, starts, ends)
+        return self
+
+    def _label(self, n: int, starts: Float, ends: Float) -> None:
+        wide = max(float(np.ptp(np.concatenate([starts, ends, [0.0]]))), 1e-9)
+        exact = np.append(self.parts, self.log_odds)
+        for i, (start, end, value) in enumerate(zip(starts, ends, exact, strict=True)):
+            side = 0.01 * wide if end >= start else -0.01 * wide  # beyond the end of the bar
+            text = f"{value:+.3g}".replace("-", "−")
+            place: dict[str, Any] = {"ha": "left" if side > 0 else "right", "va": "center"}
+            self.ax_.text(end + side, i, text, fontsize="small", **place)
+        left, right = min(starts.min(), ends.min(), 0.0), max(starts.max(), ends.max(), 0.0)
+        self.ax_.set_xlim(left - 0.14 * wide, right + 0.14 * wide)
+        self.ax_.axvline(0.0, color=foreground(), linewidth=0.8)
+        self.ax_.set_yticks(range(n), [*self.names, "total"])
+        self.ax_.set_ylim(n - 0.4, -0.6)
+        label, against = label_text(self.label), label_text(self.against)
+        self.ax_.set_xlabel(f"log-odds in nats:  ← {against}   |   {label} →")
+        self.ax_.set_title(f"{label} against {against}", fontsize="medium")
+        plain_axes(self.ax_)
+        self.ax_.tick_params(axis="y", length=0)
+
+
+def _position(row: object, n: int) -> int:
+    if isinstance(row, bool) or not isinstance(row, int | np.integer) or not -n <= row < n:
+        raise InputError(f"row must be the position of one of the {n:,} rows; got {row!r:.80}.", argument="row")
+    return int(row) % n
+
+
+def _name(name: object, *, words: bool) -> str:
+    return label_text(name) if words else column_text(name)
+
+
+def _bounded(values: Float) -> Float:
+    """Values whose infinite ones are a little beyond all others, so that they can be drawn."""
+    finite = values[np.isfinite(values)]
+    most = max(2 * float(np.abs(finite).sum()), LARGEST)
+    return np.nan_to_num(values, nan=0.0, posinf=most, neginf=-most)

@@ -1,0 +1,74 @@
+"""`PrecisionRecallDisplay`: the share of correct alarms, over the share of a class that they find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from suffice.plotting.class_curves import ClassCurve, CurvesDisplay, of_rows, positives
+from suffice.plotting.figures import GivenAxes, single
+from suffice.plotting.predictions import PredictedRows
+from suffice.plotting.styles import look_of
+
+__all__ = ["PrecisionRecallDisplay"]
+
+SIZE = (4.8, 4.6)
+MOST_POINTS = 5000  # of a curve
+
+
+@dataclass(eq=False, repr=False)
+class PrecisionRecallDisplay(CurvesDisplay):
+    """Precision–recall curves: of the second of two classes, or of each class against the rest.
+
+    A thin horizontal line shows the share of the class: the precision of guessing.
+
+    Attributes
+    ----------
+    curves : list of ClassCurve
+        ``x`` is the recall, ``y`` the precision, ``area`` the average precision.
+    n_classes : int
+        Number of classes of the model; the picture shows the most frequent ones.
+    rule : str
+        How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
+    n_impossible : int
+        Rows that no class can explain, which count with the class prior.
+    ax_, figure_, lines_
+        Where it is drawn, and the line of each curve.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from suffice.plotting import PrecisionRecallDisplay
+    >>> p = [0.1, 0.6, 0.7, 0.8]
+    >>> display = PrecisionRecallDisplay.from_predictions(["ham", "spam", "ham", "spam"], p, ax=Figure().subplots())
+    >>> round(display.curves[0].area, 4)
+    0.8333
+    """
+
+    @classmethod
+    def _of(cls, rows: PredictedRows, max_classes: int) -> Self:
+        from sklearn.metrics import average_precision_score, precision_recall_curve
+
+        curves = []
+        for k in rows.curves(max_classes, "A precision–recall curve").tolist():
+            truth, score, share = positives(rows, k)
+            precision, recall, _ = precision_recall_curve(truth, score, sample_weight=rows.weights)
+            area = average_precision_score(truth, score, sample_weight=rows.weights)
+            some = np.unique(np.linspace(0, len(recall) - 1, MOST_POINTS).astype(np.intp))
+            curves.append(ClassCurve(rows.labels[k], recall[some], precision[some], float(area), float(share)))
+        return cls(curves, len(rows.labels), rows.rule, rows.n_impossible)
+
+    def plot(self, ax: GivenAxes = None, **style: Any) -> Self:
+        """Draw the curves; ``style`` goes to ``Axes.plot``. Returns the Display."""
+        self.ax_ = single(ax, SIZE)
+        self.figure_ = self.ax_.figure
+        for i, curve in enumerate(self.curves):
+            look = look_of(1 if self.n_classes == 2 else i)
+            self.ax_.axhline(curve.share, color=look.colour, alpha=0.7, linewidth=0.9, linestyle=":")
+        style = {"drawstyle": "steps-post", **style}
+        self._draw_curves("average precision", "lower left", **style)
+        self.ax_.set_xlabel("recall: share of the class found")
+        self.ax_.set_ylabel(f"precision: share of correct alarms{of_rows(self.rule)}")
+        return self

@@ -1,0 +1,191 @@
+"""Probabilities of rows and their true classes: what curves and confusion matrices are made of.
+
+Rows that a model was fitted to are scored by models without them: leave-one-out in closed form where there is one,
+otherwise in folds that are subtracted from the model. No model is fitted again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from suffice.exceptions import ClassError, ImpossibleRowsWarning, InputError, counted, listed
+from suffice.learning.fitted import Fitted, fitted_of
+from suffice.learning.labelled_tables import are_training_rows
+from suffice.learning.prediction import answer
+from suffice.learning.scores import held_out_posterior
+from suffice.numerics.types import Array, Codes, Float, Index
+from suffice.plotting.rows import read_rows
+from suffice.plotting.styles import frequent_classes
+from suffice.sources.labels import encode, read_labels, read_weights
+
+__all__ = ["HeldOut", "PredictedRows", "impossible_note", "predicted", "predicted_from"]
+
+HeldOut = bool | Literal["auto"]
+NEW_ROWS = "new rows"
+ROUNDING = 1e-6  # of a probability
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedRows:
+    """True classes of rows, and their probabilities.
+
+    Attributes
+    ----------
+    labels : array of shape (K,)
+        The classes.
+    codes : array of shape (n,)
+        The true class of each row, as a position among the classes.
+    probabilities : array of shape (n, K)
+    weights : array of shape (n,)
+    rule : str
+        How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
+    n_impossible : int
+        Rows that no class can explain. They have the class prior, whose most probable class `predict` gives them.
+    """
+
+    labels: Array
+    codes: Codes
+    probabilities: Float
+    weights: Float
+    rule: str
+    n_impossible: int = 0
+
+    @property
+    def likeliest(self) -> Codes:
+        """The most probable class of each row (n,)."""
+        return np.asarray(self.probabilities.argmax(axis=1))
+
+    def class_weights(self) -> Float:
+        """Total weight of the rows of each class (K,)."""
+        return np.bincount(self.codes, self.weights, minlength=len(self.labels)).astype(np.float64)
+
+    def curves(self, most: int, what: str) -> Index:
+        """Classes that have a curve against the rest: the second of two, otherwise the most frequent ones."""
+        weight = self.class_weights()
+        present = np.flatnonzero(weight > 0)
+        if len(present) < 2:
+            raise ClassError(
+                f"{what} needs rows of at least two classes; y has only {listed(self.labels[present].tolist())}.",
+                argument="y",
+            )
+        if len(self.labels) == 2:
+            return np.array([1])
+        return present[frequent_classes(weight[present], most)]
+
+
+def predicted(
+    estimator: Any, X: Any, y: Any, *, held_out: HeldOut = "auto", sample_weight: Any = None
+) -> PredictedRows:
+    """Probabilities of rows by a fitted classifier.
+
+    Parameters
+    ----------
+    held_out : bool or "auto"
+        Whether the rows are in the model and each is scored by a model without it. "auto" compares the rows with what
+        the model has learned: if they are its training rows, they are held out. New rows that no class can explain
+        raise the error of `predict` if the model has ``impossible="error"``.
+    """
+    if not (isinstance(held_out, bool) or held_out == "auto"):
+        raise InputError(f"held_out must be True, False or 'auto'; got {held_out!r:.80}.", argument="held_out")
+    if X is None or y is None:
+        raise InputError("The plot needs rows and their labels: give X and y.", argument="y" if y is None else "X")
+    fitted = fitted_of(estimator, "A plot")
+    rows = read_rows(fitted, X, y, sample_weight)
+    assert rows is not None
+    assert rows.members is not None
+    labels = fitted.classes.labels
+    if len(labels) < 2:
+        raise ClassError(f"The plot needs at least two classes; the model has only {listed(labels.tolist())}.")
+    if held_out is True or (held_out == "auto" and are_training_rows(fitted, rows.table, rows.members)):
+        found = held_out_posterior(_marking(fitted), rows.table, rows.members)
+        at, rule, probabilities = found.rows, found.rule, np.array(found.posterior, dtype=np.float64)
+    else:
+        at, rule = np.arange(len(rows.codes)), NEW_ROWS
+        asked = fitted if fitted.specification.impossible == "error" else _marking(fitted)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ImpossibleRowsWarning)  # the picture says how many there are
+            probabilities = np.array(answer(asked, rows.table, "predict_proba"), dtype=np.float64)
+    impossible = ~(probabilities.sum(axis=1) > 0)
+    if impossible.all():
+        raise InputError("No row has probabilities: no class can explain the rows.", argument="X")
+    probabilities[impossible] = fitted.estimate.prior
+    return PredictedRows(labels, rows.codes[at], probabilities, rows.weights[at], rule, int(impossible.sum()))
+
+
+def _marking(fitted: Fitted) -> Fitted:
+    """The model with probabilities of NaN, or of zero when held out, for rows that no class can explain."""
+    specification = fitted.specification
+    if not specification.has_impossible:
+        return fitted
+    changes: dict[str, Any] = {"impossible": "nan"}
+    return fitted.with_specification(replace(specification, **changes))
+
+
+def impossible_note(n_impossible: int) -> str:
+    r"""A note on rows that no class can explain; empty if there are none.
+
+    >>> impossible_note(2), impossible_note(0)
+    ('2 rows that no class explains\ncount with the class prior', '')
+    """
+    if not n_impossible:
+        return ""
+    verb = "counts" if n_impossible == 1 else "count"
+    return f"{counted(n_impossible, 'row')} that no class explains\n{verb} with the class prior"
+
+
+def predicted_from(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> PredictedRows:
+    """Probabilities that were computed elsewhere.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    probabilities : array-like of shape (n, K), or (n,) for two classes
+        In the order of ``classes``; a vector has the probabilities of the second class.
+    classes : array-like of shape (K,), optional
+        By default the sorted labels of ``y_true``.
+    """
+    try:
+        p = np.asarray(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("probabilities must be an array of numbers.", argument="probabilities") from None
+    if p.ndim == 1:
+        p = np.column_stack([1 - p, p])
+    if p.ndim != 2 or not len(p):
+        raise InputError(
+            f"probabilities must have shape (n, K), or (n,) for two classes; got shape {p.shape}.",
+            argument="probabilities",
+        )
+    wrong = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)).all(axis=1) | ~(abs(p.sum(axis=1) - 1) < 1e-3))
+    if len(wrong):
+        raise InputError.in_row(
+            f"of probabilities is not a distribution over the classes: {p[wrong[0]].tolist()!r:.80}. Numbers between 0 "
+            "and 1 that sum to 1 are expected.",
+            rows=wrong,
+        )
+    labels, codes = _coded(y_true, len(p), classes)
+    if len(labels) != p.shape[1]:
+        raise InputError(
+            f"probabilities has {p.shape[1]} columns, but there are {len(labels)} classes ({listed(labels.tolist())}). "
+            "Name all classes with classes.",
+            argument="classes" if classes is None else "probabilities",
+        )
+    weights = read_weights(sample_weight, len(p))
+    return PredictedRows(labels, codes, p, np.ones(len(p)) if weights is None else weights, "")
+
+
+def _coded(y_true: Any, n: int, classes: Any) -> tuple[Array, Codes]:
+    """Classes, and true labels as positions among them."""
+    axis, codes = encode(read_labels(y_true, n, "The plot"))
+    if classes is None:
+        return axis.labels, codes
+    given: list[object] = np.asarray(classes).ravel().tolist()
+    place = {label: k for k, label in enumerate(given)}
+    unknown = [label for label in axis.labels.tolist() if label not in place]
+    if unknown:
+        raise ClassError(f"y_true holds {listed(unknown)}, not among the classes {listed(given)}.", argument="y_true")
+    positions = np.array([place[label] for label in axis.labels.tolist()], dtype=np.int64)
+    return np.asarray(classes).ravel(), positions[codes]

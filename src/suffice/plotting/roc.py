@@ -1,0 +1,73 @@
+"""`RocCurveDisplay`: the share of a class that is found, over the share of other rows that are taken for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from suffice.plotting.class_curves import ClassCurve, CurvesDisplay, of_rows, positives
+from suffice.plotting.figures import GivenAxes, single
+from suffice.plotting.predictions import PredictedRows
+from suffice.plotting.styles import foreground
+
+__all__ = ["RocCurveDisplay"]
+
+SIZE = (4.8, 4.6)
+
+
+@dataclass(eq=False, repr=False)
+class RocCurveDisplay(CurvesDisplay):
+    """ROC curves: of the second of two classes, or of each class against the rest.
+
+    Attributes
+    ----------
+    curves : list of ClassCurve
+        ``x`` is the false positive rate, ``y`` the true positive rate, ``area`` the area under the curve.
+    n_classes : int
+        Number of classes of the model; the picture shows the most frequent ones.
+    rule : str
+        How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
+    n_impossible : int
+        Rows that no class can explain, which count with the class prior.
+    ax_, figure_, lines_
+        Where it is drawn, and the line of each curve.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from suffice.plotting import RocCurveDisplay
+    >>> p = [0.1, 0.6, 0.7, 0.8]
+    >>> display = RocCurveDisplay.from_predictions(["ham", "spam", "ham", "spam"], p, ax=Figure().subplots())
+    >>> float(display.curves[0].area)
+    0.75
+    """
+
+    @classmethod
+    def _of(cls, rows: PredictedRows, max_classes: int) -> Self:
+        from sklearn.metrics import auc, roc_curve
+
+        curves = []
+        for k in rows.curves(max_classes, "A ROC curve").tolist():
+            truth, score, share = positives(rows, k)
+            false, true, _ = roc_curve(truth, score, sample_weight=rows.weights)
+            curves.append(ClassCurve(rows.labels[k], false, true, float(auc(false, true)), float(share)))
+        return cls(curves, len(rows.labels), rows.rule, rows.n_impossible)
+
+    @property
+    def mean_area(self) -> float:
+        """Mean of the areas under the curves that are shown."""
+        return float(np.mean([curve.area for curve in self.curves]))
+
+    def plot(self, ax: GivenAxes = None, **style: Any) -> Self:
+        """Draw the curves; ``style`` goes to ``Axes.plot``. Returns the Display."""
+        self.ax_ = single(ax, SIZE)
+        self.figure_ = self.ax_.figure
+        self.ax_.plot([0, 1], [0, 1], color=foreground(), alpha=0.4, linewidth=0.8, linestyle=":")
+        self._draw_curves("area", "lower right", **style)
+        one = len(self.curves) == 1
+        which = "share of other rows above the threshold" if one else "share of other classes' rows above the threshold"
+        self.ax_.set_xlabel(which)
+        self.ax_.set_ylabel(f"share of the class found{of_rows(self.rule)}")
+        return self

@@ -1,0 +1,97 @@
+"""The rows that a picture shows, read as the model reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.exceptions import ClassError, InputError, listed
+from suffice.learning.fitted import Fitted
+from suffice.learning.labelled_tables import read_labelled
+from suffice.model.columns import ColumnPlace, column_place, column_places
+from suffice.numerics.types import Codes, Float
+from suffice.statistics import Membership
+from suffice.tables import Table
+from suffice.tables.table import dense_numbers
+
+__all__ = ["ShownRows", "column_names", "numeric_columns", "place_of", "read_rows"]
+
+NUMERIC_KINDS = ("number", "time", "duration")
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRows:
+    """Rows, and perhaps their classes.
+
+    Attributes
+    ----------
+    table : Table
+    members : Membership, optional
+        The class of each row on the axis of the model, and its weight.
+    """
+
+    table: Table
+    members: Membership | None = None
+
+    @property
+    def codes(self) -> Codes:
+        """The class of each row (n,); −1 if it is unknown."""
+        codes = None if self.members is None else self.members.codes
+        return np.full(len(self.table), -1, dtype=np.int64) if codes is None else codes
+
+    @property
+    def weights(self) -> Float:
+        """The weight of each row (n,)."""
+        given = None if self.members is None else self.members.weights
+        return np.ones(len(self.table)) if given is None else given
+
+    def numbers(self, position: int, name: object) -> Float:
+        """One column as numbers (n,), with NaN in missing cells."""
+        return dense_numbers(self.table, [position], [name])[:, 0]
+
+
+def read_rows(fitted: Fitted, X: Any, y: Any = None, sample_weight: Any = None) -> ShownRows | None:
+    """Rows as the model reads them, of a large file some; None if there are none.
+
+    ``X`` and ``y`` are those of `fit`: arrays, frames or texts with labels, or a source and the name of its target.
+    """
+    if X is None:
+        if y is not None:
+            raise InputError("y is given without X. Give the rows as well, or neither.", argument="X")
+        return None
+    if y is None:
+        if isinstance(X, str):
+            raise InputError("X is the name of a file, so y must be the name of its column of labels.", argument="y")
+        rows = ShownRows(fitted.reader.rows(X, fitted.layout))
+    else:
+        found = read_labelled(fitted, X, y, sample_weight)
+        if found.unknown:
+            classes = listed(fitted.classes.labels.tolist())
+            raise ClassError(f"y holds {listed(found.unknown)}, not among the classes {classes}.", argument="y")
+        rows = ShownRows(found.table, found.members)
+    if not len(rows.table):
+        raise InputError("X has no rows to show.", argument="X")
+    return rows
+
+
+def column_names(fitted: Fitted) -> list[object]:
+    """The columns that the model uses, in the order of the rows."""
+    return [place.name for place in column_places(fitted.estimate, fitted.layout.schema)]
+
+
+def place_of(fitted: Fitted, column: object) -> ColumnPlace:
+    """The place of a column in the model; raises `InputError` if the model does not use such a column."""
+    return column_place(fitted.estimate, fitted.layout.schema, column)
+
+
+def numeric_columns(fitted: Fitted) -> list[object]:
+    """Columns of numbers, times or durations that the model reads as numbers."""
+    return [
+        place.name
+        for place in column_places(fitted.estimate, fitted.layout.schema)
+        if place.kind in NUMERIC_KINDS
+        and place.block.family.reads in ("numbers", "cells")
+        and place.block.family.values != "truth"
+    ]
