@@ -1,0 +1,121 @@
+"""`Report`: a summary that is shown as HTML, saved to a file, or read as a dictionary."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Protocol
+
+from suffice.exceptions import InputError
+from suffice.learning.fitted import Fitted, fitted_of
+from suffice.model_file.disk import NotAFileError, as_path, reason, replacing
+from suffice.report.rows import HeldOut, Provided, read_rows
+from suffice.report.summarizing import summarize
+from suffice.report.summary import Summary
+
+__all__ = ["FittedModel", "Report", "report_of"]
+
+
+class FittedModel(Protocol):
+    """Anything that has learned: an estimator, or a model from a file."""
+
+    @property
+    def fitted_(self) -> Fitted:
+        """What was learned, as a value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A report of a fitted model.
+
+    Attributes
+    ----------
+    summary : Summary
+        What the report says, as typed values.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import NaiveBayes
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = NaiveBayes().fit(X, y).report(X, y)
+    >>> round(found.summary.held_out.accuracy, 3), found.summary.held_out.rule
+    (0.953, 'leave-one-out')
+    >>> found.to_html().startswith("<!doctype html>")
+    True
+    """
+
+    summary: Summary
+
+    def to_html(self) -> str:
+        """One HTML file with all that it needs: it loads nothing from elsewhere. Needs Jinja2."""
+        from suffice.report.rendering import render
+
+        return render(self.summary)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as a dictionary of JSON values."""
+        return self.summary.to_dict()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the HTML file; an existing file is replaced as a whole, or stays as it was after an error."""
+        content, place = self.to_html().encode("utf-8", "replace"), as_path(path)
+        try:
+            with replacing(place) as file:
+                file.write(content)
+        except NotAFileError as error:
+            raise InputError(f"The report cannot be saved to {place!r}: {error}", argument="path") from None
+        except (OSError, ValueError) as error:  # ValueError: a path that contains NUL
+            raise InputError(
+                f"The report cannot be saved to {place!r}: {reason(error)}. Give a path in an existing, writable "
+                "folder with enough free space.",
+                argument="path",
+            ) from error
+
+    def __repr__(self) -> str:
+        found = self.summary
+        return f"Report({found.title!r}, {found.n_classes} classes, {found.n_columns} columns)"
+
+    def _repr_html_(self) -> str:
+        page = escape(self.to_html(), quote=True)
+        return (
+            f'<iframe srcdoc="{page}" title="{escape(self.summary.title, quote=True)}" sandbox="allow-scripts" '
+            'width="100%" height="700" style="border:1px solid #8888"></iframe>'
+        )
+
+
+def report_of(
+    model: FittedModel,
+    X: Any = None,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    held_out: HeldOut = "auto",
+    title: str | None = None,
+    model_file: str | None = None,
+    provided: Provided | None = None,
+) -> Report:
+    """Make a report of a fitted model; see the method ``report`` of the estimators.
+
+    Parameters
+    ----------
+    model : FittedModel
+    X, y, sample_weight : optional
+        Rows, their labels and weights.
+    held_out : bool or "auto"
+        Whether the model has learned these rows, so that each is scored by a model without it. "auto" compares the
+        rows with what the model has learned.
+    title : str, optional
+    model_file : str, optional
+        Where the model was read from.
+    provided : Provided, optional
+        Where the rows came from.
+    """
+    fitted = fitted_of(model, "A report")
+    if X is None and y is not None:
+        raise InputError("y holds labels of rows, but X is missing. Give both, or neither.", argument="X")
+    if not (isinstance(held_out, bool) or held_out == "auto"):
+        raise InputError(f"held_out must be True, False or 'auto'; got {held_out!r:.80}.", argument="held_out")
+    rows = None if X is None else read_rows(fitted, X, y, sample_weight, held_out, provided or Provided())
+    return Report(summarize(fitted, rows, title=title, model_file=model_file))
