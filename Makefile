@@ -8,10 +8,10 @@ MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench instructions mutate sanitize fuzz wheel clean
+.PHONY: help demo test test-browser check bench instructions mutate sanitize fuzz wheel clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Suffice needs Python 3.11 or newer: make PYTHON=...")'
@@ -23,11 +23,17 @@ $(READY): $(MADE) $(SOURCES)
 	@$(BIN)/python -m compileall -q src/suffice # as for an installed package
 	@touch $@
 
-demo: $(READY) ## fit, evaluate, explain, merge and compare on bundled data, step by step
+demo: $(READY) ## fit, evaluate, explain, merge, report and compare on bundled data, step by step
 	@$(BIN)/suffice demo
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-browser: $(READY) ## run the tests of pages in Chromium
+	tests/browser/setup
+	@$(BIN)/python -c 'import selenium' 2>/dev/null || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/python -m pytest -q tests/browser
 
 check: $(READY) ## run linters, type checks, import rules, doctests and the check of exported names
 	$(BIN)/ruff check .
@@ -35,7 +41,7 @@ check: $(READY) ## run linters, type checks, import rules, doctests and the chec
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' README.md docs tests/package/test_exports.py
+	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' --ignore=docs/images README.md docs tests/package/test_exports.py
 
 bench: $(READY) ## time the models against scikit-learn (ARGS=--quick takes a minute)
 	$(BIN)/python benchmarks/run.py $(ARGS)

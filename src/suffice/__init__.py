@@ -8,7 +8,8 @@
 
 `GaussianDiscriminant`, `NaiveBayes`, `AveragedDependence` and `TextNaiveBayes` are the library's own classifiers.
 ``suffice.naive_bayes`` and ``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those
-names. `merge` joins models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
+names. `merge` joins models that were fitted apart. `diagnose` tests what
+a model assumes about rows. `WordCounts` makes a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from suffice.api import fit, load, merge
     from suffice.averaged_dependence.averaged_dependence import AveragedDependence
+    from suffice.diagnostics.diagnosing import diagnose
     from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
     from suffice.ensemble.ensemble import GenerativeEnsemble
     from suffice.exceptions import (
@@ -63,6 +65,7 @@ __all__ = [
     "TextNaiveBayes",
     "WordCounts",
     "__version__",
+    "diagnose",
     "fit",
     "load",
     "merge",
@@ -77,6 +80,7 @@ _WHERE = {
     "NaiveBayes": "naive_bayes.naive_bayes",
     "TextNaiveBayes": "naive_bayes.text_naive_bayes",
     "WordCounts": "text.word_counts",
+    "diagnose": "diagnostics.diagnosing",
     "fit": "api",
     "load": "api",
     "merge": "api",
@@ -85,12 +89,15 @@ _PARTS = (
     "averaged_dependence",
     "cli",
     "comparison",
+    "diagnostics",
     "discriminant_analysis",
     "ensemble",
     "exceptions",
     "families",
     "model_selection",
     "naive_bayes",
+    "plotting",
+    "report",
     "sources",
     "statistics",
     "tables",

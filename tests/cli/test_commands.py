@@ -332,7 +332,7 @@ def test_inspect(folder):
     found = json.loads(ran("inspect", "flowers.suffice", "--column", "petal width", "--json"))
     assert set(found) == {
         *("file", "bytes", "model", "settings", "rows", "classes", "columns", "entropy_bits", "telling_columns"),
-        *("telling_words", "parameters", "members", "bins"),
+        *("telling_words", "parameters", "linear_form", "without_rows", "members", "bins"),
     }
     model = suffice.load("flowers.suffice")
     told = model.parameters("petal width")

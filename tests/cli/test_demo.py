@@ -31,9 +31,17 @@ def test_every_step_is_shown(kept):
     assert [shlex.split(line)[1] for line in shown] == [
         *("fit", "evaluate", "explain"),
         *("fit", "fit", "merge", "predict", "predict"),
-        "compare",
+        *("inspect", "report", "compare"),
     ]
-    for words in ("Confusion", "log-odds of", "logistic regression", "Conclusions", "Next steps", str(folder)):
+    for words in (
+        "Confusion",
+        "log-odds of",
+        "significant findings",
+        "logistic regression",
+        "Conclusions",
+        "Next steps",
+        str(folder),
+    ):
         assert words in printed
 
 
@@ -52,7 +60,7 @@ def test_what_is_shown_is_what_the_commands_print(kept, monkeypatch):
 
 def test_the_files_are_kept(kept):
     files = set(os.listdir(kept[0]))
-    assert {"train.csv", "test.csv", "whole.suffice", "merged.suffice", "curves.svg"} <= files
+    assert {"train.csv", "test.csv", "whole.suffice", "merged.suffice", "report.html", "curves.svg"} <= files
     assert len((kept[0] / "train.csv").read_text().splitlines()) == demo.N_TRAIN + 1
 
 

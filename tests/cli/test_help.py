@@ -53,7 +53,7 @@ def test_examples_run(name, folder):
 
 
 def test_reporting_commands_speak_json():
-    for name in ("fit", "evaluate", "inspect", "explain", "merge", "remove"):
+    for name in ("fit", "evaluate", "inspect", "report", "explain", "merge", "remove"):
         assert "--json" in ran(name, "--help")
 
 
@@ -162,7 +162,7 @@ def test_options_are_grouped():
     assert of_fit["Other"] == ["quiet", "debug", "help"]
     assert list(headings("compare")) == ["Data", "Comparison", "Reading files", "Output", "Other"]
     assert next(iter(headings("predict"))) == "Options"
-    assert list(headings("inspect")) == ["Options"]
+    assert list(headings("inspect")) == ["Options", "Assumptions", "Data", "Reading files", "Output", "Other"]
     for name in NAMES:  # every option is there once
         options = [option for each in headings(name).values() for option in each]
         assert len(options) == len(set(options))

@@ -139,8 +139,8 @@ def command(
         raise click.UsageError("--plot needs learning curves, but --repeats is 0.")
     check_writable(plot)
     from suffice.comparison import compare
-    from suffice.comparison.plotting import check_matplotlib
     from suffice.comparison.sampling import sampled
+    from suffice.plotting.figures import check_matplotlib
 
     if plot is not None:
         check_matplotlib()

@@ -23,6 +23,7 @@ suffice demo
 suffice demo demonstration
 """
 TARGET, N_TRAIN = "grower", 120
+REPORT = "report.html"
 N_SHORT_LINES = 3  # lines of an output that is cut short
 
 
@@ -51,7 +52,7 @@ class Step:
 @_command("demo", "Show the main commands step by step.", EXAMPLES)
 @click.argument("folder", required=False, type=click.Path())
 def command(folder: str | None) -> None:
-    """Fit, evaluate, explain, merge and compare models of real data, showing each command and its output.
+    """Fit, evaluate, explain, merge, report and compare models of real data, showing each command and its output.
 
     The data are chemical analyses of 178 wines of three growers in one region of Italy (Forina et al., 1986), which
     come with scikit-learn. The files are written to FOLDER, which must be new or empty. Without FOLDER they are removed
@@ -80,6 +81,8 @@ def command(folder: str | None) -> None:
         page.line(
             f"The files are in {folder}. Try: suffice inspect {shlex.quote(os.path.join(folder, 'whole.suffice'))}"
         )
+        if os.path.exists(os.path.join(folder, REPORT)):
+            page.line(f"Open the report in a browser: {os.path.join(folder, REPORT)}")
     page.line("Use your own data (CSV, JSON lines, Parquet, Arrow, mails): suffice fit DATA --target COLUMN -o FILE")
     page.line("List all commands: suffice --help")
     page.line("Do the same in Python: README.md. Read which model wins when: docs/comparison.md.")
@@ -113,8 +116,15 @@ def steps() -> list[Step]:
             conclusion=_largest_difference,
         ),
         Step(
+            "Test what the model assumes, and write a report with a form to try rows in.",
+            [
+                f"suffice inspect whole.suffice train.csv --target {TARGET} --assumptions",
+                *([f"suffice report whole.suffice train.csv -o {REPORT}"] if _has("jinja2") else []),
+            ],
+        ),
+        Step(
             "Compare with logistic regression.",
-            [f"{compare} --plot curves.svg" if _has_matplotlib() else compare],
+            [f"{compare} --plot curves.svg" if _has("matplotlib") else compare],
         ),
     ]
 
@@ -156,10 +166,10 @@ def _largest_difference() -> str:
     return f"Largest difference between the probabilities in whole.csv and merged.csv: {largest:.1g}"
 
 
-def _has_matplotlib() -> bool:
+def _has(package: str) -> bool:
     import importlib.util
 
-    return importlib.util.find_spec("matplotlib") is not None
+    return importlib.util.find_spec(package) is not None
 
 
 @contextlib.contextmanager

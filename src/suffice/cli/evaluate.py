@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from suffice.cli.evaluation import Evaluation
+    from suffice.learning.evaluation import Evaluation
     from suffice.sources.files import Source
 
 __all__ = ["command"]
@@ -66,8 +66,8 @@ def command(
     (with more than two classes, the mean of each class against the rest), scores by class, and the confusion matrix.
     """
     import suffice
-    from suffice.cli.evaluation import Evaluation
     from suffice.exceptions import Argument, ClassError, InputError, listed
+    from suffice.learning.evaluation import Evaluation
     from suffice.learning.good_rows import weights_of
     from suffice.learning.labels import KnownLabelReader, check_labels
 

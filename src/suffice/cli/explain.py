@@ -38,6 +38,7 @@ suffice explain spam.suffice --text 'cheap pills'
 LONGEST_PLACE = 1_000  # characters
 MAX_CLASSES = 10  # whose probabilities are printed; --json has all
 LINE_WIDTH = 80  # characters; longer lists of probabilities are tables
+LONGEST_VALUE = 22  # characters of a cell, so that lines fit
 
 
 class ClassProbability(TypedDict):
@@ -52,6 +53,7 @@ class Part(TypedDict):
 
     part: float
     column: NotRequired[str]
+    value: NotRequired[object]
     member: NotRequired[str]
     word: NotRequired[str]
     count: NotRequired[float]
@@ -244,11 +246,26 @@ def _parts(listing: Mapping[str, Sequence[Any]]) -> list[Part]:
     if "word" in listing:
         words = zip(listing["word"], parts, listing["count"], strict=True)
         return [{"word": word, "part": part, "count": count} for word, part, count in words]
-    columns = zip(listing["column"], parts, strict=True)
+    values = map(_json_cell, listing["value"])
+    columns: list[Part] = [
+        {"column": column, "value": value, "part": part}
+        for column, value, part in zip(listing["column"], values, parts, strict=True)
+    ]
     if "member" in listing:
-        named = zip(listing["member"], columns, strict=True)
-        return [{"member": member, "column": column, "part": part} for member, (column, part) in named]
-    return [{"column": column, "part": part} for column, part in columns]
+        return [{"member": member, **each} for member, each in zip(listing["member"], columns, strict=True)]
+    return columns
+
+
+def _json_cell(value: object) -> object:
+    """A cell as JSON has it: numbers, truth values and null as they are, dates and others as text."""
+    from suffice.tables.cell_values import value_text
+
+    return value if value is None or isinstance(value, bool | int | float | str) else value_text(value)
+
+
+def _shown_value(value: object) -> str:
+    """A cell of the printed table; nothing for a missing cell."""
+    return "" if value is None else cell_text(value, LONGEST_VALUE)
 
 
 def _show_probabilities(page: Page, probabilities: Sequence[ClassProbability]) -> None:
@@ -281,10 +298,14 @@ def _show(page: Page, explained: ExplainedRow, most: int) -> None:
         rows = [[each["word"], each["count"], f"{each['part']:+.4f}"] for each in parts[:most]]
         page.table(["word", "count", "part"], rows)
     elif "member" in parts[0]:
-        rows = [[each["column"], each["member"] or None, f"{each['part']:+.4f}"] for each in parts[:most]]
-        page.table(["column", "member", "part"], rows, left=2)
+        rows = [
+            [each["column"], each["member"] or None, _shown_value(each["value"]), f"{each['part']:+.4f}"]
+            for each in parts[:most]
+        ]
+        page.table(["column", "member", "value", "part"], rows, left=2)
     else:
-        page.table(["column", "part"], [[each["column"], f"{each['part']:+.4f}"] for each in parts[:most]])
+        rows = [[each["column"], _shown_value(each["value"]), f"{each['part']:+.4f}"] for each in parts[:most]]
+        page.table(["column", "value", "part"], rows)
     if len(parts) > most:
         rest = sum(each["part"] for each in parts[most:])
         page.line(f"… and {len(parts) - most:,} more, {rest:+.4f} together")

@@ -16,6 +16,7 @@ COMMANDS = (
     "predict",
     "evaluate",
     "inspect",
+    "report",
     "explain",
     "sample",
     "merge",

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
+from suffice.cli.assumptions import check_usage, show_assumptions
 from suffice.cli.command import command as _command
+from suffice.cli.command import section
 from suffice.cli.description import Description, description, model_line, show_classes, show_columns, show_members
-from suffice.cli.output import Cell, Page, cell_text, json_option, number, print_json, size
-from suffice.cli.reading import model_argument
+from suffice.cli.output import Page, cell_text, json_option, number, print_json, size
+from suffice.cli.reading import (
+    ReadingOptions,
+    columns_options,
+    known_target_option,
+    model_argument,
+    optional_data_argument,
+    reading_options,
+    weights_option,
+)
 
 if TYPE_CHECKING:
     from suffice.estimators import GenerativeClassifier
@@ -21,56 +31,112 @@ __all__ = ["command"]
 EXAMPLES = """
 suffice inspect flowers.suffice
 suffice inspect flowers.suffice --column 'petal width' --json
-suffice inspect spam.suffice --most 5
+suffice inspect spam.suffice --class spam --top 5
+suffice inspect flowers.suffice test.csv --target species --assumptions
 """
 
 
 @_command("inspect", "Show what a model has learned.", EXAMPLES)
 @model_argument
+@optional_data_argument
 @click.option(
     "-n",
+    "--top",
     "--most",
+    "top",
     type=click.IntRange(min=0),
     metavar="N",
     default=20,
     show_default=True,
-    help="Maximum number of informative columns, and of words per class, to list.",
+    help="Maximum number of columns, levels, classes, and words per class, to list.",
 )
 @click.option(
     "--column", "wanted", multiple=True, metavar="COL", help="Show the parameters of p(x | y) of a column. Repeatable."
 )
-@json_option
-def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> None:
-    """Show what MODEL has learned: classes, families, rows, and the most informative columns or words.
+@click.option("--class", "labels", multiple=True, metavar="LABEL", help="Show only this class. Repeatable.")
+@section(
+    "Assumptions",
+    click.option("--assumptions", is_flag=True, help="Test what the model assumes about the labelled rows of DATA."),
+    click.option(
+        "--level",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="P",
+        default=0.05,
+        show_default=True,
+        help="Probability of any significant finding if the assumptions hold.",
+    ),
+)
+@section("Data", known_target_option, columns_options, weights_option)
+@reading_options
+@section("Output", json_option)
+def command(
+    model: str,
+    data: tuple[str, ...],
+    assumptions: bool,
+    level: float,
+    top: int,
+    wanted: tuple[str, ...],
+    labels: tuple[str, ...],
+    target: str | None,
+    weights: str | None,
+    columns: list[str] | None,
+    ignore: list[str] | None,
+    reading: ReadingOptions,
+    as_json: bool,
+) -> None:
+    """Show what MODEL has learned: classes, families, rows, parameters, and the most informative columns or words.
 
     A column's information is its mutual information with the class under the model, in bits: 0 if the column has the
-    same distribution in all classes.
+    same distribution in all classes. JSON holds all parameters, whatever N is.
+
+    With --assumptions, test on the labelled rows of DATA what MODEL assumes: columns that are independent given the
+    class, the shape of their families, covariances that the classes share, and cells that are missing at random.
     """
+    from suffice.cli.parameters import chosen_classes, column_parameters, linear_json, show_all, show_column
     from suffice.cli.saved_model import load
     from suffice.model.mutual_information import class_entropy
 
+    check_usage(data, assumptions=assumptions)
     loaded = load(model)
-    parameters = {name: _parameters(loaded, name) for name in wanted}
-    words = _informative_words(loaded, most)
+    if assumptions:
+        show_assumptions(
+            loaded,
+            model,
+            data,
+            reading,
+            columns,
+            ignore,
+            target=target,
+            weights=weights,
+            level=level,
+            as_json=as_json,
+        )
+        return
+    fitted = loaded.fitted_
+    classes = chosen_classes(fitted, labels)
+    words = [each for each in _informative_words(loaded, top) if each["label"] in classes]
     documents = {each["column"] for each in words}
-    columns = [each for each in _informative_columns(loaded) if not documents.issuperset(each["columns"])]
-    facts, entropy_bits = description(loaded), class_entropy(loaded.fitted_.estimate.prior)
+    informative = [each for each in _informative_columns(loaded) if not documents.issuperset(each["columns"])]
+    facts, entropy_bits = description(loaded), class_entropy(fitted.estimate.prior)
     if as_json:
         print_json(
             {
                 "file": model,
                 "bytes": os.path.getsize(model),
                 **facts,
+                "without_rows": fitted.without_rows,
                 "entropy_bits": entropy_bits,
-                "telling_columns": columns,
+                "telling_columns": informative,
                 "telling_words": words,
-                "parameters": parameters,
+                "parameters": column_parameters(fitted, wanted, classes),
+                "linear_form": linear_json(fitted, classes),
                 "bins": _bins(loaded),
             }
         )
         return
+    parameters = column_parameters(fitted, wanted, classes) if wanted else {}
     page = Page()
-    _show_model(page, model, facts)
+    _show_model(page, model, facts, without_rows=fitted.without_rows)
     bins = _bins(loaded)
     if bins:
         page.heading("Bins")
@@ -79,11 +145,12 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
             [[each["column"], "yes" if each["parent"] else "no", _cuts_text(each["cuts"])] for each in bins],
             left=3,
         )
-    if most:
-        _show_informative(page, columns[:most], entropy_bits, words)
+    if top:
+        _show_informative(page, informative[:top], entropy_bits, words)
     for name, table in parameters.items():
-        page.heading(f"p(x | y) of {cell_text(name)}")
-        page.table(list(table), [[_plain(cell) for cell in row] for row in zip(*table.values(), strict=True)])
+        show_column(page, name, table, top)
+    if top and not wanted:
+        show_all(page, fitted, classes, [each["columns"][0] for each in informative if len(each["columns"]) == 1], top)
 
 
 class ColumnInformation(TypedDict):
@@ -177,41 +244,12 @@ def _informative_words(model: GenerativeClassifier, most: int) -> list[Informati
     return informative
 
 
-def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:
-    """Return the parameters of p(x | y) of a column: a table with a row for each class or level."""
-    from suffice.exceptions import InputError, did_you_mean, listed
-
-    if not hasattr(model, "parameters"):
-        raise InputError(f"A {model.fitted_.specification.estimator} has no parameters by column. Remove --column.")
-    if hasattr(model, "families_"):
-        names = [each for each, family in model.families_.items() if family is not None]
-    else:
-        names = model.fitted_.layout.schema.names
-    members = (name for each in names if isinstance(each, tuple) for name in each)
-    by_name = {_block_name(each): each for each in (*members, *names)}
-    if name not in by_name:
-        hint = did_you_mean(name, by_name)
-        raise InputError(f"The model has no column {name!r}.{hint} Its columns are {listed([*by_name])}.", column=name)
-    return {str(kind): list(values) for kind, values in model.parameters(by_name[name]).items()}
-
-
-def _block_name(name: object) -> str:
-    return ",".join(map(str, name)) if isinstance(name, tuple) else str(name)
-
-
-def _plain(value: Cell) -> Cell:
-    """Return a NumPy scalar as a Python number."""
-    import numpy as np
-
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _show_model(page: Page, file: str, facts: Description) -> None:
+def _show_model(page: Page, file: str, facts: Description, *, without_rows: bool) -> None:
     page.facts(
         {
             "file": f"{cell_text(file)}, {size(os.path.getsize(file))}",
             "model": model_line(facts),
-            "rows": number(facts["rows"]),
+            "rows": "none; built from parameters" if without_rows else number(facts["rows"]),
         }
     )
     page.heading("Classes")

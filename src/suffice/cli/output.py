@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from suffice.formats import number_text, shortened
+from suffice.formats import percent_text as percent
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -186,39 +189,24 @@ def cell_text(value: Cell, width: int = MAX_CELL_WIDTH) -> str:
     r"""Return a value as the text of a table cell: one line, numbers to six digits, texts cut to a width.
 
     >>> cell_text(0.123456789), cell_text(1234567), cell_text("two\nlines"), cell_text(None)
-    ('0.123457', '1,234,567', 'two\\nlines', '-')
+    ('0.123457', '1,234,567', 'two\\nlines', '–')
     """
-    if value is None:
-        return "-"
     if isinstance(value, bool):
         return str(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return number(value)
+    if value is None or isinstance(value, int | float):
+        return number_text(value, 6)
     # Control characters, which a terminal would act on, are escaped.
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(value))
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    return shortened(text, width)
 
 
 def number(value: float) -> str:
     """Return a number with six digits.
 
     >>> number(2.0), number(1e-9), number(float("nan")), number(float("-inf"))
-    ('2', '1e-09', '-', '-inf')
+    ('2', '1e-09', '–', '−∞')
     """
-    if math.isnan(value):
-        return "-"
-    return f"{value:,.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
-
-
-def percent(value: float) -> str:
-    """Return a fraction as a percentage.
-
-    >>> percent(0.98765), percent(float("nan"))
-    ('98.8 %', '-')
-    """
-    return "-" if math.isnan(value) else f"{100 * value:.1f} %"
+    return number_text(value, 6)
 
 
 def row_count(n: float) -> str:

@@ -28,8 +28,10 @@ __all__ = [
     "model_argument",
     "model_columns",
     "open_data",
+    "optional_data_argument",
     "pairs",
     "reading_options",
+    "rows_for_model",
     "target_option",
     "use_good_rows",
     "weights_option",
@@ -40,6 +42,7 @@ T = TypeVar("T")
 TYPES = ("number", "text", "category", "yes/no", "time")
 
 data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
+optional_data_argument = click.argument("data", nargs=-1, type=click.Path(allow_dash=True))
 model_argument = click.argument("model", type=click.Path())
 target_option = click.option("-t", "--target", required=True, metavar="COL", help="Column with the class labels.")
 known_target_option = click.option(
@@ -341,13 +344,14 @@ def use_good_rows(
     """
     from suffice.learning.good_rows import of_good_rows
 
+    return of_good_rows(batch, source.skip_or_raise, lambda rows: use(rows, rows_for_model(model, rows, read)))
+
+
+def rows_for_model(model: GenerativeClassifier, rows: pa.Table, read: Sequence[str]) -> Any:
+    """The columns of an Arrow table that a model reads, in the form that it takes; absent columns are missing."""
     fitted = model.fitted_
     absent = fitted.reader.absent_columns(read, fitted.layout)
-
-    def use_rows(rows: pa.Table) -> T:
-        return use(rows, fitted.reader.from_arrow(_with_columns(rows, read, absent, fitted.layout.feature_names)))
-
-    return of_good_rows(batch, source.skip_or_raise, use_rows)
+    return fitted.reader.from_arrow(_with_columns(rows, read, absent, fitted.layout.feature_names))
 
 
 def _with_columns(rows: pa.Table, read: Sequence[str], absent: Sequence[str], names: Sequence[str] | None) -> pa.Table:

@@ -32,10 +32,18 @@ BATCH_ROWS = 1 << 16
     "-n", "--rows", "n_rows", type=click.IntRange(min=0), required=True, metavar="N", help="Number of rows to draw."
 )
 @click.option("--label", metavar="CLASS", help="Draw rows of this class only; default: draw classes from p(y).")
+@click.option(
+    "--length",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Words of each text; default: about as many as the texts of its class.",
+)
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Random seed, for reproducible rows.")
 @output_option
 @to_option
-def command(model: str, n_rows: int, label: str | None, seed: int | None, output: str, to: str | None) -> None:
+def command(
+    model: str, n_rows: int, label: str | None, length: int | None, seed: int | None, output: str, to: str | None
+) -> None:
     """Draw rows from MODEL: a class from p(y), then a row from p(x | y).
 
     Writes the columns that the model was fitted on, and the class in the column `label`.
@@ -54,16 +62,18 @@ def command(model: str, n_rows: int, label: str | None, seed: int | None, output
     with write_rows(output, kind) as writer:
         # One batch is drawn even for no rows, because it has the column names.
         for start in range(0, max(n_rows, 1), BATCH_ROWS):
-            writer.write(_draw(loaded, min(BATCH_ROWS, n_rows - start), drawn_label, rng))
+            writer.write(_draw(loaded, min(BATCH_ROWS, n_rows - start), drawn_label, length, rng))
 
 
-def _draw(model: GenerativeClassifier, n: int, label: Hashable, rng: np.random.Generator) -> pa.Table:
+def _draw(
+    model: GenerativeClassifier, n: int, label: Hashable, length: int | None, rng: np.random.Generator
+) -> pa.Table:
     """Draw n rows with their labels."""
     import narwhals as nw
     import pyarrow as pa
     from scipy.sparse import issparse
 
-    rows, labels = model.sample(max(n, 1), label=label, random_state=rng)
+    rows, labels = model.sample(max(n, 1), label=label, length=length, random_state=rng)
     frame = nw.from_native(rows, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         table = frame.to_arrow()

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from copy import copy
 from dataclasses import fields
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from sklearn.exceptions import NotFittedError
 
 from suffice.estimators.inference import Inference
 from suffice.estimators.scikit_learn import BaseEstimator, ClassifierMixin
-from suffice.exceptions import InputError, MergeError, ModelFileError
+from suffice.exceptions import InputError, MergeError, ModelFileError, SufficeError
 from suffice.learning import fitting, updating
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import PLAIN, SPECIFICATIONS, Specification, is_plain
 from suffice.learning.training_rows import training_rows
 from suffice.model_file import write_model
 from suffice.sources.labels import check_not_missing, declared_classes
+
+if TYPE_CHECKING:
+    from suffice.report import Report
 
 __all__ = ["GenerativeClassifier"]
 
@@ -298,6 +302,65 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the rows whose most probable class is their label."""
         return float(super().score(X, check_not_missing(y), sample_weight))
+
+    # ------------------------------------------------------------------ reports
+
+    def report(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        held_out: bool | Literal["auto"] = "auto",
+        title: str | None = None,
+    ) -> Report:
+        """A report of the model as one HTML file: densities, parameters, scores, and a form to try rows in.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or a source, optional
+            Rows, or a source as in `fit`; without them the report has all that the model alone knows.
+        y : array-like of shape (n,), or str, optional
+            Labels of the rows, for scores and for checks of the assumptions. For a source, the name of a column.
+        sample_weight : array-like of shape (n,), or str, optional
+        held_out : bool or "auto", default="auto"
+            Whether the model has learned these rows, so that each is scored by a model without it. ``"auto"`` compares
+            the statistics of the rows with those of the model: its training rows are held out, and new rows are not.
+        title : str, optional
+
+        Returns
+        -------
+        Report
+            ``save(path)`` writes the file, and ``to_dict()`` gives its content. The file needs Jinja2.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes
+        >>> X, y = load_iris(return_X_y=True)
+        >>> found = NaiveBayes().fit(X, y).report(X, y, title="Irises")
+        >>> found
+        Report('Irises', 3 classes, 4 columns)
+        >>> round(found.to_dict()["held_out"]["log_loss"], 2)
+        0.13
+        """
+        from suffice.report import report_of
+
+        return report_of(self, X, y, sample_weight, held_out=held_out, title=title)
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram, after classes and columns of a fitted model."""
+        diagram: str = super()._html_repr()
+        if self._fitted is None:
+            return diagram
+        from suffice.report import compact_html
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return compact_html(self._fitted) + diagram
+        except SufficeError:  # the parameters cannot be computed; a prediction says why
+            return diagram
 
     # ------------------------------------------------------------------ files
 

@@ -17,6 +17,7 @@ from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.report import FitReport
 from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation
+from suffice.model.parameter_tables import all_parameters, parameter_table
 from suffice.numerics.types import Array, Float
 from suffice.tables.listing import Listing
 
@@ -92,7 +93,9 @@ class Inference(Predictor):
         fitted = self.fitted_
         return prediction.log_likelihood(fitted, self._rows(fitted, X), y, sample_weight)
 
-    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Any, Array]:
+    def sample(
+        self, n_samples: int = 1, *, label: Any = None, length: int | None = None, random_state: Any = None
+    ) -> tuple[Any, Array]:
         """Draw rows from the model.
 
         Parameters
@@ -100,6 +103,9 @@ class Inference(Predictor):
         n_samples : int
         label : optional
             Draw from p(x | y = label); by default the class is drawn from p(y) first.
+        length : int, optional
+            Number of words of each drawn text. By default it is drawn from a Poisson distribution with the mean length
+            of the class. An error if the model has no texts.
         random_state : int, Generator, RandomState or None
 
         Returns
@@ -108,7 +114,7 @@ class Inference(Predictor):
             In the form of the rows that were fitted, with the names and types of their columns.
         y : array of shape (n_samples,)
         """
-        return prediction.sample(self.fitted_, n_samples, label, random_state)
+        return prediction.sample(self.fitted_, n_samples, label, random_state, length)
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
         """Explain predictions: the parts of the log-odds, which sum to it.
@@ -123,7 +129,8 @@ class Inference(Predictor):
         Returns
         -------
         Explanation
-            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
+            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first, each beside the value of
+            its cell.
         """
         return self._explained(X, label, against)
 
@@ -131,6 +138,54 @@ class Inference(Predictor):
         fitted = self.fitted_
         fitted.specification.check_density("explain")
         return prediction.explained(fitted, self._rows(fitted, X), label, against, absent_words=absent_words)
+
+    def parameters(self, column: Any = None, *, classes: Any = None, wide: bool = False) -> Listing:
+        """The fitted parameters: of p(x | y) of one column, or all of the model.
+
+        Parameters
+        ----------
+        column : optional
+            A column, or a tuple with all columns of a block: a table with a row for each class, or for each level with
+            a column for each class. By default everything in one long listing: p(y), the parameters of each column,
+            and the coefficients θ and θ0 of the log-odds if they are linear in the columns.
+        classes : sequence, optional
+            The classes to list; all by default.
+        wide : bool, default=False
+            Whether a listing of everything has a column for each class, instead of a row for each number.
+
+        Returns
+        -------
+        Listing
+            A mapping of names to columns, with `to_frame` for pandas and Polars. A long listing has ``column``,
+            ``family``, ``class``, ``parameter``, ``level`` and ``value``. Dependent Gaussian columns have a mean, a
+            deviation, and covariances and correlations with the column that ``level`` names. Words of documents have a
+            ``share`` or a ``probability``; of complement events, a ``weight``. Means and cuts of a column of times are
+            seconds since 1970 in ``value``, and times in the column ``time``.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.parameters(0)
+        class  mean  deviation
+        a         2          1
+        b        12          2
+        >>> model.parameters()
+        column   family    class  parameter    level  value
+        (prior)            a      probability           0.5
+        (prior)            b      probability           0.5
+        0        gaussian  a      mean                    2
+        0        gaussian  b      mean                   12
+        0        gaussian  a      deviation               1
+        0        gaussian  b      deviation               2
+        """
+        fitted = self.fitted_
+        estimate, schema = fitted.estimate, fitted.layout.schema
+        chosen = None if classes is None else list(classes)
+        if column is None:
+            form = prediction.linear_form_of_columns(fitted)
+            return all_parameters(fitted.combined, schema, form, classes=chosen, wide=wide)
+        return parameter_table(estimate, column, schema, chosen)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:
         """How much each column by itself tells about the class: their mutual information under the model, in bits.
@@ -162,6 +217,45 @@ class Inference(Predictor):
         columns = [each.columns[0] if len(each.columns) == 1 else each.columns for each in information]
         bits, errors = [each.bits for each in information], [each.error for each in information]
         return Listing({"column": columns, "bits": bits, "error": errors})
+
+    def plot(self, X: Any = None, y: Any = None, *, kind: str | None = None, ax: Any = None, **options: Any) -> Any:
+        """Draw the model with the Display that suits it (Matplotlib; pip install 'suffice[plots]').
+
+        One column is drawn as densities, two columns of numbers as regions, texts as words, a Gaussian discriminant of
+        more columns as directions, and any other model as the densities of its four most informative columns.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            Rows and their labels, to be drawn with the model. Some kinds need them.
+        kind : str, optional
+            Another Display: "densities", "regions", "explanation", "importance", "calibration", "roc",
+            "precision_recall", "confusion", "words", "dependence" or "directions".
+        ax : Axes of Matplotlib, or a sequence of them, optional
+            Where to draw; by default on a new figure.
+        **options
+            Passed to ``from_estimator`` of the Display; see `suffice.plotting`.
+
+        Returns
+        -------
+        Display
+            With what is drawn as attributes, and ``figure_``.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import GaussianDiscriminant
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = GaussianDiscriminant().fit(X, y)
+        >>> type(model.plot(X, y, ax=Figure().subplots())).__name__
+        'DirectionsDisplay'
+        >>> round(model.plot(X, y, kind="roc", ax=Figure().subplots()).mean_area, 3)
+        0.998
+        """
+        from suffice.plotting.choice import plot_model
+
+        return plot_model(self, X, y, kind=kind, ax=ax, **options)
 
     def conditional(self, label: Any) -> Conditional:
         """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs, mean, cov."""

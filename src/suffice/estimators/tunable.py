@@ -101,6 +101,7 @@ class TunableClassifier(GenerativeClassifier):
         prior.
         """
         fitted = self.fitted_
+        fitted.check_has_rows("log_marginal_likelihood")
         maximising = fitted.with_specification(fitted.specification.maximising)
         return maximising.current_model.log_marginal_likelihood(_prior(fitted))
 

@@ -1,0 +1,93 @@
+"""``suffice inspect MODEL DATA --assumptions``: test what a model assumes about labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from suffice.cli.command import note_skipped_rows
+from suffice.cli.output import Page, cell_text, more_line, print_json
+from suffice.cli.reading import ReadingOptions, known_target, open_data
+from suffice.cli.spelling import shell_spelling
+
+if TYPE_CHECKING:
+    from suffice.diagnostics import Diagnosis
+    from suffice.estimators.base import GenerativeClassifier
+
+__all__ = ["check_usage", "show_assumptions"]
+
+MOST_FINDINGS, MOST_ROWS = 8, 10  # that are printed
+
+
+def check_usage(data: Sequence[str], *, assumptions: bool) -> None:
+    """Raise if DATA comes without --assumptions, or the other way round."""
+    if assumptions and not data:
+        raise click.UsageError("--assumptions needs labelled rows: suffice inspect MODEL DATA --assumptions.")
+    if data and not assumptions:
+        raise click.UsageError("DATA is read with --assumptions only. Add --assumptions, or remove DATA.")
+
+
+def show_assumptions(
+    model: GenerativeClassifier,
+    file: str,
+    data: Sequence[str],
+    reading: ReadingOptions,
+    columns: list[str] | None,
+    ignore: list[str] | None,
+    *,
+    target: str | None,
+    weights: str | None,
+    level: float,
+    as_json: bool,
+) -> None:
+    """Print what `suffice.diagnose` finds in the labelled rows of some files."""
+    from suffice.diagnostics import diagnose
+
+    target = known_target(model, target)
+    source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
+    found = diagnose(model, source, target, sample_weight=weights, level=level)
+    note_skipped_rows(source)
+    if as_json:
+        print_json({"file": file, "data": source.name, **found.to_dict(), "findings": _spelled(found)})
+        return
+    _show(Page(), found, cell_text(source.name))
+
+
+def _spelled(found: Diagnosis) -> list[dict[str, object]]:
+    """The findings, with advice as options of the command."""
+    findings: list[dict[str, object]] = found.to_dict()["findings"]
+    return [
+        {**known, "options": each.worded(shell_spelling)} for known, each in zip(findings, found.findings, strict=True)
+    ]
+
+
+def _show(page: Page, found: Diagnosis, data: str) -> None:
+    page.line(f"{data}: {found.title()}")
+    for number, each in enumerate(found.significant[:MOST_FINDINGS], start=1):
+        page.line(f"{number:3}. {cell_text(each.message, 10_000)} {cell_text(each.worded(shell_spelling), 10_000)}")
+    more = len(found.significant) - MOST_FINDINGS
+    if more > 0:
+        page.line(more_line(more, "finding"))
+    others = [each.message for each in found.findings if not each.significant]
+    for text in (*others, found.cost_line(), *found.notes):
+        if text:
+            page.line(f"  · {cell_text(text, 10_000)}")
+    for name, table in found.tables.items():
+        values = list(table.values())
+        if values and len(values[0]):
+            page.heading(HEADINGS[name])
+            page.table(list(table), list(zip(*(each[:MOST_ROWS] for each in values), strict=True)), left=LEFT[name])
+            if len(values[0]) > MOST_ROWS:
+                page.line(more_line(len(values[0]) - MOST_ROWS, "row"))
+
+
+HEADINGS = {
+    "dependence": "Dependence within the classes",
+    "duplicates": "Columns that repeat others",
+    "covariances": "Covariances of the classes",
+    "shapes": "Shapes within the classes",
+    "missingness": "Missing cells",
+}
+LEFT = {"dependence": 2, "duplicates": 3, "covariances": 2, "shapes": 2, "missingness": 1}

@@ -1,0 +1,76 @@
+"""``suffice report`` writes one HTML file, or its content as JSON."""
+
+import json
+
+import pytest
+
+from cli.made import ran, refused, run
+from suffice import load
+
+
+def found(*args):
+    return json.loads(ran("report", *args, "--json"))
+
+
+def test_model_alone(folder):
+    assert ran("report", "flowers.suffice", "-o", "report.html").startswith("saved  report.html, ")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "setosa" in page
+    assert found("flowers.suffice")["held_out"] is None
+
+
+def test_learned_and_new_rows(folder):
+    learned = found("flowers.suffice", "train.csv", "-t", "species")["held_out"]
+    assert (learned["rule"], learned["n_rows"]) == ("leave-one-out", 100)
+    new = found("flowers.suffice", "test.csv", "-t", "species")["held_out"]
+    expected = json.loads(ran("evaluate", "flowers.suffice", "test.csv", "-t", "species", "--json"))
+    assert new["rule"] == "new rows"
+    for score in ("accuracy", "log_loss", "brier", "auc", "calibration_error", "baseline_log_loss"):
+        assert new[score] == pytest.approx(expected[score])
+    assert new["confusion"]["rows"] == expected["confusion"]["rows"]
+    assert found("flowers.suffice", "train.csv", "-t", "species", "--new")["held_out"]["rule"] == "new rows"
+
+
+def test_scores_of_the_model_in_python(folder):
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table("new.parquet")
+    model = load("flowers.suffice")
+    labels = rows["species"].to_pylist()
+    there = model.report(rows.drop_columns("species"), labels).summary.held_out
+    assert found("flowers.suffice", "new.parquet", "-t", "species")["held_out"]["log_loss"] == there.log_loss
+
+
+def test_target_of_the_model(folder):
+    ran("fit", "train.csv", "--target", "species", "-o", "m.suffice")
+    assert found("m.suffice", "train.csv")["held_out"]["rule"] != "new rows"
+    result = run("report", "flowers.suffice", "train.csv", "--json")
+    assert "The rows have no labels" in result.stderr
+    assert json.loads(result.stdout)["held_out"] is None
+
+
+def test_standard_input_and_skipped_rows(folder):
+    text = (folder / "test.csv").read_text() + "a,b,c,d,e,setosa\n"
+    args = ("flowers.suffice", "-", "-t", "species")
+    assert "row" in refused("report", *args, "--json", stdin=text)
+    said = json.loads(run("report", *args, "--bad-rows", "skip", "--json", stdin=text).stdout)
+    assert said["held_out"]["n_rows"] == 50
+    assert any("could not be read" in each for each in said["warnings"])
+
+
+def test_text_model(folder):
+    said = found("spam.suffice", "messages.jsonl", "-t", "kind")
+    assert said["words"][1]["words"][0]["word"] == "cheap"
+    assert said["held_out"]["n_rows"] == 6
+
+
+def test_bad_input(folder):
+    assert "Give the HTML file" in refused("report", "flowers.suffice", code=2)
+    assert "describe DATA" in refused("report", "flowers.suffice", "-t", "species", "--json", code=2)
+    assert "folder does not exist" in refused("report", "flowers.suffice", "-o", "none/report.html")
+    assert "no column" in refused("report", "flowers.suffice", "test.csv", "-t", "specie", "--json")
+    (folder / "empty.csv").write_text("")
+    assert "empty" in refused("report", "flowers.suffice", "empty.csv", "--json")
+    (folder / "head.csv").write_text((folder / "test.csv").read_text().splitlines()[0] + "\n")
+    assert "no rows for the report" in refused("report", "flowers.suffice", "head.csv", "-t", "species", "--json")
