@@ -119,9 +119,9 @@ def test_discriminants():
         ),
         (
             GaussianDiscriminant(shape="diagonal", estimation="map", conjugate_prior=NormalInverseWishart(0, 1, 3)),
-            "is a NormalInverseGamma, or a mapping",
+            "must be a NormalInverseGamma, or a mapping",
         ),
-        (GaussianDiscriminant(estimation="map", conjugate_prior=5), "is a NormalInverseWishart, or a mapping"),
+        (GaussianDiscriminant(estimation="map", conjugate_prior=5), "must be a NormalInverseWishart, or a mapping"),
         (NaiveBayes(Gaussian(estimation="map", conjugate_prior={"no": NormalInverseGamma(0, 1, 1)})), "class 'yes'"),
     ],
 )
