@@ -73,4 +73,4 @@ def test_bad_input(folder):
     (folder / "empty.csv").write_text("")
     assert "empty" in refused("report", "flowers.suffice", "empty.csv", "--json")
     (folder / "head.csv").write_text((folder / "test.csv").read_text().splitlines()[0] + "\n")
-    assert "no rows for the report" in refused("report", "flowers.suffice", "head.csv", "-t", "species", "--json")
+    assert "head.csv has no rows" in refused("report", "flowers.suffice", "head.csv", "-t", "species", "--json")

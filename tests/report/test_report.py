@@ -4,7 +4,9 @@ import json
 import re
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics
 
@@ -257,9 +259,9 @@ def test_bad_input(mixed, tmp_path):
         model.report(y=y)
     with pytest.raises(InputError, match="no rows"):
         model.report(X.iloc[:0], y[:0])
-    with pytest.raises(InputError, match="one label for each of the 240 rows"):
+    with pytest.raises(InputError, match="inconsistent numbers of samples"):
         model.report(X, y[:-1])
-    with pytest.raises(ClassError, match="No label in y is a class"):
+    with pytest.raises(ClassError, match="No label is a class of the model"):
         model.report(X, np.full(len(X), "tin"))
     with pytest.raises(InputError, match="held_out must be"):
         model.report(X, y, held_out="perhaps")
@@ -306,3 +308,31 @@ def test_save_replaces_the_file(mixed, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
     assert "<iframe srcdoc=" in model.report()._repr_html_()
+
+
+class TestManyRows:
+    """Of many rows of a source a sample is shown, but all of them tell whether the model has learned them."""
+
+    @pytest.fixture(scope="class")
+    def files(self, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("many")
+        rng = np.random.default_rng(0)
+        for name in ("train", "test"):
+            y = np.repeat(["a", "b"], 55_000)
+            x = rng.integers(0, 20_000, len(y)).astype(str)
+            weight = rng.integers(1, 4, len(y)).astype(float)
+            pd.DataFrame({"x": x, "w": weight, "y": y}).to_parquet(folder / f"{name}.parquet")
+        return folder
+
+    @pytest.mark.parametrize("weight", [None, "w"])
+    def test_recognised(self, files, weight):
+        columns = ["x", "y"] if weight is None else ["x", "w", "y"]
+        for name in ("train", "test"):
+            pd.read_parquet(files / f"{name}.parquet")[columns].to_parquet(files / f"{name}_some.parquet")
+        train, test = (str(files / f"{name}_some.parquet") for name in ("train", "test"))
+        model = NaiveBayes().fit(train, "y", sample_weight=weight)
+        for path, rule in ((train, "leave-one-out"), (test, "new rows")):
+            scores = model.report(path, "y", weight).summary.held_out
+            assert (scores.rule, scores.of_rows) == (rule, 110_000)
+            assert model.plot(path, "y", kind="roc", sample_weight=weight).rule == rule
+        plt.close("all")

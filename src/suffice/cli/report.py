@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from suffice.estimators.base import GenerativeClassifier
-    from suffice.learning.fitted import Fitted
-    from suffice.learning.labels import KnownLabelReader
-    from suffice.numerics.types import Codes, Float
+    from suffice.learning.row_predictions import HeldOut
     from suffice.report.rows import Provided
     from suffice.sources.files import Source
-    from suffice.statistics import ClassAxis
 
 __all__ = ["command"]
 
@@ -95,17 +92,14 @@ def command(
     loaded = load(model)
     if data:
         source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
-        rows, row_weights, provided = _read(loaded, source, target, weights)
-        made = report_of(
-            loaded,
-            rows,
-            None,
-            row_weights,
-            held_out="auto" if are_new is None else not are_new,
-            title=title,
-            model_file=model,
-            provided=provided,
-        )
+        held_out: HeldOut = "auto" if are_new is None else not are_new
+        column = _label_column(loaded, source, target)
+        with reading_progress(source, "Reading"):
+            if column is None:
+                rows, row_weights, provided = _unlabelled(loaded, source, weights)
+                made = report_of(loaded, rows, None, row_weights, title=title, model_file=model, provided=provided)
+            else:
+                made = report_of(loaded, source, column, weights, held_out=held_out, title=title, model_file=model)
         note_skipped_rows(source)
     else:
         if target is not None or weights is not None or are_new is not None:
@@ -120,86 +114,37 @@ def command(
         Page().line(f"saved  {cell_text(output)}, {size(os.path.getsize(output))}")
 
 
-def _read(
-    model: GenerativeClassifier, source: Source, target: str | None, weights: str | None
-) -> tuple[Any, Any, Provided]:
-    """Rows of a source in the form that the model reads, their weights, and where they came from.
+def _label_column(model: GenerativeClassifier, source: Source, target: str | None) -> str | None:
+    """The column of labels: the one that is given, or the one that the model was fitted with; None without one."""
+    column = model.fitted_.target if target is None else target
+    if column is not None and column in source.names:
+        return column
+    note("The rows have no labels, so the report has no scores. Name the column of labels with --target.")
+    return None
 
-    Without a target that is given, the labels are those of the column that the model was fitted with, if there is one.
-    """
+
+def _unlabelled(model: GenerativeClassifier, source: Source, weights: str | None) -> tuple[Any, Any, Provided]:
+    """A uniform sample of the rows of a source that the model can read, their weights, and where they came from."""
+    import numpy as np
+
     from suffice.exceptions import InputError
     from suffice.learning.good_rows import weights_of
-    from suffice.learning.labels import KnownLabelReader, check_labels
+    from suffice.learning.kept_rows import KeptRows
+    from suffice.learning.prediction import joint
+    from suffice.report.rows import Provided
+    from suffice.statistics import ClassAxis, Membership
 
-    fitted = model.fitted_
-    column = fitted.target if target is None else target
-    if column is None or column not in source.names:
-        column = None
-        note("The rows have no labels, so the report has no scores. Name the column of labels with --target.")
-    elif target is None:
-        source.read_as_written(column)
-    read = model_columns(model, source, [column, weights])
-    labels = KnownLabelReader(fitted.classes.labels.tolist())
-    sample = _Sample(fitted, labels)
+    fitted, kept, axis = model.fitted_, KeptRows(), ClassAxis.of([0])
+    read = model_columns(model, source, [weights])
 
     def add(rows: pa.Table, model_rows: Any) -> None:
-        codes = None
-        if column is not None:
-            codes, missing = labels.read(rows[column])
-            check_labels(column, missing, as_text=source.is_text)
-        sample.add(rows.select(read), model_rows, codes, None if weights is None else weights_of(rows, weights))
+        joint(fitted, fitted.reader.rows(model_rows, fitted.layout))  # a row that cannot be scored is a bad row
+        row_weights = None if weights is None else weights_of(rows, weights)
+        kept.add(rows.select(read), Membership(axis, codes=np.zeros(rows.num_rows, np.int64), weights=row_weights))
 
-    others = [name for name in (column, weights) if name is not None]
-    with reading_progress(source, "Reading"):
-        for batch in source.batches(list(dict.fromkeys([*read, *others])), coded=others[:1] if column else ()):
-            use_good_rows(model, source, batch, read, add)
-    if not sample.kept.n_seen:
+    for batch in source.batches(list(dict.fromkeys([*read, *([] if weights is None else [weights])]))):
+        use_good_rows(model, source, batch, read, add)
+    if not kept.n_seen:
         raise InputError(f"{source.name} has no rows for the report. For a report of the model alone, give no data.")
-    rows, row_weights, provided = sample.finished(source, labelled=column is not None)
-    return rows_for_model(model, rows, read), row_weights, provided
-
-
-class _Sample:
-    """A uniform sample of rows that the model can read, with their labels and weights."""
-
-    def __init__(self, fitted: Fitted, labels: KnownLabelReader) -> None:
-        import numpy as np
-
-        from suffice.learning.kept_rows import KeptRows
-
-        self.fitted, self.labels, self.kept = fitted, labels, KeptRows()
-        self.class_weight = np.zeros(len(fitted.classes))
-
-    def add(self, rows: pa.Table, model_rows: Any, codes: Codes | None, weights: Float | None) -> None:
-        """Add rows; raises `InputError` for rows that the model cannot predict."""
-        import numpy as np
-
-        from suffice.learning.prediction import joint
-        from suffice.statistics import Membership
-
-        joint(self.fitted, self.fitted.reader.rows(model_rows, self.fitted.layout))
-        known = np.zeros(rows.num_rows, dtype=np.int64) if codes is None else codes
-        size = len(self.class_weight)
-        self.class_weight += np.bincount(known, weights, minlength=size)[:size]
-        self.kept.add(rows, Membership(self._axis(), codes=known, weights=weights))
-
-    def finished(self, source: Source, *, labelled: bool) -> tuple[pa.Table, Float | None, Provided]:
-        """The sampled rows, their weights, and where they came from."""
-        from suffice.report.rows import Provided
-
-        rows, members = self.kept.rows(self._axis())
-        codes, labels = (members.codes, tuple(self.labels.labels)) if labelled else (None, ())
-        weight = self.class_weight if labelled else None
-        return (
-            rows,
-            members.weights,
-            Provided(source.name, source.skipped, self.kept.n_seen, weight, codes, labels),
-        )
-
-    def _axis(self) -> ClassAxis:
-        """Positions of the labels that were read so far."""
-        import numpy as np
-
-        from suffice.statistics import ClassAxis
-
-        return ClassAxis.of(np.arange(len(self.labels.labels)))
+    rows, members = kept.rows(axis)
+    return rows_for_model(model, rows, read), members.weights, Provided(source.name, source.skipped, kept.n_seen)

@@ -21,7 +21,8 @@ from suffice.learning.training_rows import (
     training_rows,
 )
 from suffice.model import Model
-from suffice.numerics.types import Codes
+from suffice.model.merge_tree import MergeTree
+from suffice.numerics.types import Codes, Float
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
@@ -34,37 +35,73 @@ SAME = 1e-7  # relative difference of scores
 
 @dataclass(frozen=True, eq=False)
 class LabelledTable:
-    """Rows with their classes on the axis of a model; code −1 for a label that is not a class.
+    """Rows with their labels.
 
     Attributes
     ----------
     table : Table
-    members : Membership
+    codes : array of int of shape (n,)
+        The class of each row, as a position among the classes of the model and, beyond them, among ``unknown``.
+    weights : array of shape (n,), or None
+    classes : ClassAxis
+        The classes of the model.
     n_rows : int
         Rows that were read; a source keeps a sample of many.
     unknown : tuple
         Labels that are not classes of the model.
-    notes : tuple of str
-        What was limited.
+    name : str
+        Name of the source; empty for rows in memory.
+    skipped : int
+        Bad rows of the source that were skipped.
+    model : Model, optional
+        Statistics of all rows of a source, on the classes of the model.
     """
 
     table: Table
-    members: Membership
+    codes: Codes
+    weights: Float | None
+    classes: ClassAxis
     n_rows: int
     unknown: tuple[object, ...] = ()
-    notes: tuple[str, ...] = ()
+    name: str = ""
+    skipped: int = 0
+    model: Model | None = None
+
+    @property
+    def members(self) -> Membership:
+        """The class of each row on the axis of the model, −1 for an unknown label; and its weight."""
+        codes = np.where(self.codes < len(self.classes), self.codes, -1) if self.unknown else self.codes
+        return Membership(self.classes, codes=codes, weights=self.weights)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was limited, in sentences."""
+        notes = []
+        if len(self.codes) < self.n_rows:
+            notes.append(f"A random sample of {counted(len(self.codes), 'row')} of {self.n_rows:,} was used.")
+        if self.skipped:
+            verb = "was" if self.skipped == 1 else "were"
+            notes.append(f"{counted(self.skipped, 'bad row')} of {self.name} {verb} skipped.")
+        return tuple(notes)
 
 
 @dataclass(frozen=True, eq=False)
 class _RowsOnly(Expected):
-    """Rows are read as for learning, and not summarised."""
+    """Rows are read as for learning, and not summarised; if they are ``scored``, the model must be able to do so."""
+
+    scored: bool = False
 
     def summarize(self, table: Table, members: Membership, layout: RowLayout) -> Model:
         """The model of no rows."""
+        if self.scored:
+            assert self.fitted is not None
+            joint(self.fitted, table)
         return Model.zero(self.blocks(layout), members.classes)
 
 
-def read_labelled(fitted: Fitted, X: object, y: object, sample_weight: object = None) -> LabelledTable:
+def read_labelled(
+    fitted: Fitted, X: object, y: object, sample_weight: object = None, *, scored: bool = False
+) -> LabelledTable:
     """Read rows, labels and weights with the columns of a fitted model.
 
     Parameters
@@ -73,76 +110,101 @@ def read_labelled(fitted: Fitted, X: object, y: object, sample_weight: object = 
     y : array-like of shape (n,), or str
         Labels, or the name of the target column of a source.
     sample_weight : array-like of shape (n,), or str, optional
+    scored : bool
+        Whether the rows are to be scored by the model. Then a row of a source that the model cannot score is an error
+        with its place, or is skipped; and of a sample the statistics of all rows are kept for `are_training_rows`.
     """
     rows = training_rows(X, y, sample_weight)
-    expected = _RowsOnly(fitted.specification, fitted=replace(fitted, target=None))
-    notes: list[str] = []
+    expected = _RowsOnly(fitted.specification, fitted=replace(fitted, target=None), scored=scored)
     if isinstance(rows, LabelledRows):
         table, members, _ = rows.read(expected)
-        n_rows = len(members)
+        n_rows, name, skipped, model = len(members), "", 0, None
     else:
         assert isinstance(rows, LabelledSource)
-        table, members, n_rows, notes = _source_rows(fitted, rows, expected)
+        table, members, model = _source_rows(fitted, rows, expected)
+        n_rows, name, skipped = rows.n_rows, rows.source.name, rows.source.skipped
     if not len(members):
         raise InputError("X has no rows.", argument="X")
-    members, unknown = _on_classes(members, fitted.classes)
-    return LabelledTable(table, members, n_rows, tuple(unknown), tuple(notes))
+    if members.weights is not None and not members.weights.any():
+        raise InputError("The rows have no weight above zero.", argument="sample_weight")
+    assert members.codes is not None
+    if (members.codes < 0).any():  # of classes without weight
+        some = np.flatnonzero(members.codes >= 0)
+        table, members = table.take(some), members.take(some)
+    codes, unknown = _codes(members, fitted.classes)
+    if (codes >= len(fitted.classes)).all():
+        raise ClassError(
+            f"No label is a class of the model: y holds {listed(unknown)}; the classes are "
+            f"{listed(fitted.classes.labels.tolist())}.",
+            argument="y",
+        )
+    return LabelledTable(table, codes, members.weights, fitted.classes, n_rows, unknown, name, skipped, model)
 
 
-def are_training_rows(fitted: Fitted, table: Table, members: Membership) -> bool:
+def are_training_rows(fitted: Fitted, read: LabelledTable) -> bool:
     """Whether these are the rows that the model has learned: both have the same statistics, hence the same scores."""
-    if fitted.without_rows or not np.allclose(members.class_weights(), fitted.model.weights.weight, rtol=1e-9):
+    if fitted.without_rows or read.unknown:
         return False
-    some = table.take(np.unique(np.linspace(0, len(table) - 1, COMPARED).astype(np.intp)))
+    model = _statistics(fitted, read.table, read.members) if read.model is None else read.model
+    if model is None or not np.allclose(model.weights.weight, fitted.model.weights.weight, rtol=1e-9):
+        return False
+    some = read.table.take(np.unique(np.linspace(0, len(read.table) - 1, COMPARED).astype(np.intp)))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            model = summarize_batch(fitted.reader, fitted.blocks, fitted.layout, table, members)
-            mine, theirs = joint(fitted, some), joint(fitted.with_model(model.on(fitted.classes)), some)
-        except ValueError:  # rows without which there would be no model
+            mine, theirs = joint(fitted, some), joint(fitted.with_model(model), some)
+        except ValueError:  # statistics that have no estimate
             return False
     finite = np.isfinite(mine)
     return np.array_equal(finite, np.isfinite(theirs)) and np.allclose(mine[finite], theirs[finite], SAME, SAME)
 
 
-def _source_rows(fitted: Fitted, rows: LabelledSource, expected: Expected) -> tuple[Table, Membership, int, list[str]]:
-    """A uniform sample of the rows of a source, and how many there were."""
+def _statistics(fitted: Fitted, table: Table, members: Membership) -> Model | None:
+    """Statistics of rows in the blocks of a model; None if the model could not have learned them."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return summarize_batch(fitted.reader, fitted.blocks, fitted.layout, table, members)
+        except ValueError:
+            return None
+
+
+def _source_rows(fitted: Fitted, rows: LabelledSource, expected: _RowsOnly) -> tuple[Table, Membership, Model | None]:
+    """A uniform sample of the rows of a source, and the statistics of all rows if the model can have learned them."""
     rows.keep = KeptRows()
-    for _ in rows.batches(expected):
-        pass
+    tree: MergeTree[Model] = MergeTree(Model.merge)
+    learnable = expected.scored and not fitted.without_rows
+    for batch in rows.batches(expected):
+        if learnable:
+            codes, unknown = _codes(batch.members, fitted.classes)
+            members = Membership(fitted.classes, codes=codes, weights=batch.members.weights)
+            model = None if unknown else _statistics(fitted, batch.table, members)
+            learnable = model is not None
+            if model is not None:
+                tree.add(model)
     if not rows.n_rows:
         raise InputError(f"{rows.name} has no rows.", file=_file(rows))
     kept, members = rows.keep.rows(rows.labels.axis)
     reader = fitted.reader
     with columns_by_position(fitted.layout):
         table, _, _ = reader.training(reader.from_arrow(kept), np.asarray(members.codes), fitted.layout, 0)
-    notes = []
-    if len(members) < rows.n_rows:
-        notes.append(f"A random sample of {counted(len(members), 'row')} of {rows.n_rows:,} was used.")
-    if rows.source.skipped:
-        notes.append(f"{counted(rows.source.skipped, 'bad row')} of {rows.name} were skipped.")
-    return table, members, rows.n_rows, notes
+    return table, members, tree.total() if learnable else None
 
 
 def _file(rows: LabelledSource) -> str | None:
     return rows.source.name if isinstance(rows.source.name, str | os.PathLike) else None
 
 
-def _on_classes(members: Membership, classes: ClassAxis) -> tuple[Membership, list[object]]:
-    """The membership on the axis of the model, and the labels that are not on it."""
+def _codes(members: Membership, classes: ClassAxis) -> tuple[Codes, tuple[object, ...]]:
+    """Codes of rows among the classes of the model and, beyond them, other labels; and the other labels."""
+    codes = members.codes
+    assert codes is not None
     if members.classes is classes:
-        return members, []
-    assert members.codes is not None
-    position = np.append(_positions(classes, members.classes), -1)
-    used = np.unique(members.codes[members.codes >= 0])
-    unknown = members.classes.labels[used[position[used] < 0]].tolist()
-    if unknown and len(unknown) == len(used):
-        raise ClassError(
-            f"No label is a class of the model: y holds {listed(unknown)}; the classes are "
-            f"{listed(classes.labels.tolist())}.",
-            argument="y",
-        )
-    return Membership(classes, codes=position[members.codes], weights=members.weights), unknown
+        return codes, ()
+    position, used = _positions(classes, members.classes), np.unique(codes)
+    others = used[position[used] < 0]
+    position[others] = len(classes) + np.arange(len(others))
+    return position[codes], tuple(members.classes.labels[others].tolist())
 
 
 def _positions(classes: ClassAxis, found: ClassAxis) -> Codes:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.learning.row_predictions import HeldOut
 from suffice.learning.scores import calibration_error
 from suffice.numerics.types import Array, Float
 from suffice.plotting.class_curves import curve_legend, of_rows, positives
 from suffice.plotting.figures import AnyFigure, GivenAxes, panels
-from suffice.plotting.predictions import HeldOut, PredictedRows, impossible_note, predicted, predicted_from
+from suffice.plotting.predictions import PredictedRows, impossible_note, predicted, predicted_from
 from suffice.plotting.styles import MAX_CLASSES, check_count, foreground, label_text, look_of, plain_axes
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.learning.row_predictions import HeldOut
 from suffice.numerics.types import Float
 from suffice.plotting.figures import AnyFigure, GivenAxes
-from suffice.plotting.predictions import HeldOut, PredictedRows, impossible_note, predicted, predicted_from
+from suffice.plotting.predictions import PredictedRows, impossible_note, predicted, predicted_from
 from suffice.plotting.styles import FEW_CLASSES, MAX_CLASSES, label_text, look_of, plain_axes, shown_note
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice.exceptions import InputError
+from suffice.learning.row_predictions import HeldOut
 from suffice.numerics.types import Codes, Float
 from suffice.plotting.class_curves import of_rows
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
-from suffice.plotting.predictions import HeldOut, impossible_note, predicted, predicted_from
+from suffice.plotting.predictions import impossible_note, predicted, predicted_from
 from suffice.plotting.styles import frequent_classes, label_text, shown_note
 from suffice.sources.labels import encode, read_labels, read_weights
 from suffice.statistics import ClassAxis

@@ -1,31 +1,23 @@
-"""Probabilities of rows and their true classes: what curves and confusion matrices are made of.
-
-Rows that a model was fitted to are scored by models without them: leave-one-out in closed form where there is one,
-otherwise in folds that are subtracted from the model. No model is fitted again.
-"""
+"""Probabilities of rows and their true classes: what curves and confusion matrices are made of."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from suffice.exceptions import ClassError, ImpossibleRowsWarning, InputError, counted, listed
-from suffice.learning.fitted import Fitted, fitted_of
-from suffice.learning.labelled_tables import are_training_rows
-from suffice.learning.prediction import answer
-from suffice.learning.scores import held_out_posterior
+from suffice.exceptions import ClassError, InputError, counted, listed
+from suffice.learning.fitted import fitted_of
+from suffice.learning.labelled_tables import read_labelled
+from suffice.learning.row_predictions import HeldOut, check_held_out, is_held_out, predict_rows
 from suffice.numerics.types import Array, Codes, Float, Index
-from suffice.plotting.rows import read_rows
+from suffice.plotting.rows import check_known_labels
 from suffice.plotting.styles import frequent_classes
 from suffice.sources.labels import encode, read_labels, read_weights
 
-__all__ = ["HeldOut", "PredictedRows", "impossible_note", "predicted", "predicted_from"]
+__all__ = ["PredictedRows", "impossible_note", "predicted", "predicted_from"]
 
-HeldOut = bool | Literal["auto"]
-NEW_ROWS = "new rows"
 ROUNDING = 1e-6  # of a probability
 
 
@@ -86,43 +78,22 @@ def predicted(
     ----------
     held_out : bool or "auto"
         Whether the rows are in the model and each is scored by a model without it. "auto" compares the rows with what
-        the model has learned: if they are its training rows, they are held out. New rows that no class can explain
-        raise the error of `predict` if the model has ``impossible="error"``.
+        the model has learned: if they are its training rows, they are held out.
     """
-    if not (isinstance(held_out, bool) or held_out == "auto"):
-        raise InputError(f"held_out must be True, False or 'auto'; got {held_out!r:.80}.", argument="held_out")
+    check_held_out(held_out)
     if X is None or y is None:
         raise InputError("The plot needs rows and their labels: give X and y.", argument="y" if y is None else "X")
     fitted = fitted_of(estimator, "A plot")
-    rows = read_rows(fitted, X, y, sample_weight)
-    assert rows is not None
-    assert rows.members is not None
+    read = read_labelled(fitted, X, y, sample_weight, scored=True)
+    check_known_labels(read)
     labels = fitted.classes.labels
     if len(labels) < 2:
         raise ClassError(f"The plot needs at least two classes; the model has only {listed(labels.tolist())}.")
-    if held_out is True or (held_out == "auto" and are_training_rows(fitted, rows.table, rows.members)):
-        found = held_out_posterior(_marking(fitted), rows.table, rows.members)
-        at, rule, probabilities = found.rows, found.rule, np.array(found.posterior, dtype=np.float64)
-    else:
-        at, rule = np.arange(len(rows.codes)), NEW_ROWS
-        asked = fitted if fitted.specification.impossible == "error" else _marking(fitted)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ImpossibleRowsWarning)  # the picture says how many there are
-            probabilities = np.array(answer(asked, rows.table, "predict_proba"), dtype=np.float64)
-    impossible = ~(probabilities.sum(axis=1) > 0)
-    if impossible.all():
+    found = predict_rows(fitted, read, held_out=is_held_out(fitted, read, held_out))
+    if found.n_impossible == len(found.codes):
         raise InputError("No row has probabilities: no class can explain the rows.", argument="X")
-    probabilities[impossible] = fitted.estimate.prior
-    return PredictedRows(labels, rows.codes[at], probabilities, rows.weights[at], rule, int(impossible.sum()))
-
-
-def _marking(fitted: Fitted) -> Fitted:
-    """The model with probabilities of NaN, or of zero when held out, for rows that no class can explain."""
-    specification = fitted.specification
-    if not specification.has_impossible:
-        return fitted
-    changes: dict[str, Any] = {"impossible": "nan"}
-    return fitted.with_specification(replace(specification, **changes))
+    weights = np.ones(len(found.codes)) if found.weights is None else found.weights
+    return PredictedRows(labels, found.codes, np.exp(found.log_proba), weights, found.rule, found.n_impossible)
 
 
 def impossible_note(n_impossible: int) -> str:

@@ -9,14 +9,14 @@ import numpy as np
 
 from suffice.exceptions import ClassError, InputError, listed
 from suffice.learning.fitted import Fitted
-from suffice.learning.labelled_tables import read_labelled
+from suffice.learning.labelled_tables import LabelledTable, read_labelled
 from suffice.model.columns import ColumnPlace, column_place, column_places
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import Membership
 from suffice.tables import Table
 from suffice.tables.table import dense_numbers
 
-__all__ = ["ShownRows", "column_names", "numeric_columns", "place_of", "read_rows"]
+__all__ = ["ShownRows", "check_known_labels", "column_names", "numeric_columns", "place_of", "read_rows"]
 
 NUMERIC_KINDS = ("number", "time", "duration")
 
@@ -67,13 +67,18 @@ def read_rows(fitted: Fitted, X: Any, y: Any = None, sample_weight: Any = None) 
         rows = ShownRows(fitted.reader.rows(X, fitted.layout))
     else:
         found = read_labelled(fitted, X, y, sample_weight)
-        if found.unknown:
-            classes = listed(fitted.classes.labels.tolist())
-            raise ClassError(f"y holds {listed(found.unknown)}, not among the classes {classes}.", argument="y")
+        check_known_labels(found)
         rows = ShownRows(found.table, found.members)
     if not len(rows.table):
         raise InputError("X has no rows to show.", argument="X")
     return rows
+
+
+def check_known_labels(read: LabelledTable) -> None:
+    """Raise `ClassError` if a label is not a class of the model."""
+    if read.unknown:
+        classes = listed(read.classes.labels.tolist())
+        raise ClassError(f"y holds {listed(read.unknown)}, not among the classes {classes}.", argument="y")
 
 
 def column_names(fitted: Fitted) -> list[object]:

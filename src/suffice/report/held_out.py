@@ -3,95 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
 
 import numpy as np
 
+from suffice import bayes
 from suffice.exceptions import counted, listed
-from suffice.learning import prediction
 from suffice.learning.calibration import fit_temperature
 from suffice.learning.evaluation import Evaluation
 from suffice.learning.fitted import Fitted
-from suffice.learning.impossible import impossible_rows
+from suffice.learning.labelled_tables import LabelledTable
 from suffice.learning.report import Scores
-from suffice.learning.scores import LEAST, held_out_posterior
-from suffice.numerics.types import Codes, Float
-from suffice.report.rows import ReportRows
+from suffice.learning.row_predictions import NEW_ROWS, RowPredictions
+from suffice.learning.scores import LEAST
+from suffice.numerics.types import Float
 from suffice.report.summary import Calibration, ClassScore, Confusion, HeldOut, Table
-from suffice.statistics import Membership
 
-__all__ = ["Predictions", "overconfidence", "predictions", "scores_of", "scores_of_fit"]
+__all__ = ["overconfidence", "scores_of", "scores_of_fit"]
 
-NEW_ROWS = "new rows"
 MOST_CLASSES = 20  # of the tables of scores and of the confusion matrix
 MOST_ERRORS = 15
 
 
-class Predictions(NamedTuple):
-    """log p(y | x) of rows that were held out (n, K), their codes and weights, how they were held out, and notes."""
-
-    log_proba: Float
-    codes: Codes
-    weights: Float | None
-    rule: str
-    of_rows: int
-    notes: tuple[str, ...]
-
-
-def predictions(fitted: Fitted, rows: ReportRows) -> Predictions:
-    """Predictions for rows under a model that has not seen them.
-
-    New rows are scored by the model itself; rows that it has learned by models of the other rows. A row that no class
-    can explain is scored with the class prior, whatever the setting ``impossible`` of the model is.
-    """
-    assert rows.codes is not None
-    of_rows = rows.provided.of_rows or len(rows)
-    if rows.are_new:
-        log_proba, n_impossible = _of_new_rows(fitted, rows)
-        notes = _notes(n_impossible, rows.unknown)
-        return Predictions(log_proba, rows.codes, rows.weights, NEW_ROWS, of_rows, notes)
-    known = rows.codes < rows.n_classes
-    table, labels = rows.table, rows.codes
-    if not known.all():
-        table, labels = table.take(np.flatnonzero(known)), labels[known]
-    weights = None if rows.weights is None else rows.weights[known]
-    members = Membership(fitted.classes, codes=labels, weights=weights)
-    found = held_out_posterior(_without_prior_for_impossible(fitted), table, members)
-    posterior, n_impossible = _with_prior(found.posterior, fitted.estimate.prior)
-    with np.errstate(divide="ignore"):
-        log_proba = np.log(posterior)
-    of_found = None if weights is None else weights[found.rows]
-    return Predictions(log_proba, labels[found.rows], of_found, found.rule, of_rows, _notes(n_impossible))
-
-
-def _of_new_rows(fitted: Fitted, rows: ReportRows) -> tuple[Float, int]:
-    """log p(y | x) of new rows (n, K), and the number of rows that no class can explain."""
-    joint, prior = prediction.joint(fitted, rows.table), fitted.estimate.log_prior
-    impossible = impossible_rows(joint)
-    joint[impossible] = prior
-    dtype = np.dtype(np.float64)
-    log_proba = prediction.answer_by_rule(fitted, "predict_log_proba", joint, fitted.classes, dtype)
-    log_proba[impossible] = prior
-    return log_proba, len(impossible)
-
-
-def _without_prior_for_impossible(fitted: Fitted) -> Fitted:
-    """The model that gives rows which no class can explain no posterior, so that they can be counted."""
-    specification = fitted.specification
-    if not specification.has_impossible:
-        return fitted
-    changes: dict[str, Any] = {"impossible": "nan"}
-    return fitted.with_specification(replace(specification, **changes))
-
-
-def _with_prior(posterior: Float, prior: Float) -> tuple[Float, int]:
-    """The posterior with the class prior in rows that have none, and the number of these rows."""
-    without = ~(posterior.sum(axis=1) > 0)
-    return np.where(without[:, None], prior / prior.sum(), posterior), int(without.sum())
-
-
-def _notes(n_impossible: int, unknown: Sequence[object] = ()) -> tuple[str, ...]:
+def _notes(n_impossible: int, unknown: Sequence[object]) -> tuple[str, ...]:
     """Sentences about rows that are scored in another way than the others."""
     out = []
     if n_impossible:
@@ -107,8 +40,10 @@ def _notes(n_impossible: int, unknown: Sequence[object] = ()) -> tuple[str, ...]
     return tuple(out)
 
 
-def scores_of(found: Predictions, labels: Sequence[object], n_classes: int) -> HeldOut:
-    """Scores of held-out predictions; ``labels`` are the classes, and then other labels of the rows."""
+def scores_of(found: RowPredictions, read: LabelledTable) -> HeldOut:
+    """Scores of predictions for rows that were read; new rows with other labels than the classes count as errors."""
+    n_classes, unknown = len(read.classes), read.unknown if found.rule == NEW_ROWS else ()
+    labels = [*read.classes.labels.tolist(), *unknown]
     evaluation = Evaluation(labels[:n_classes])
     evaluation.add(found.codes, found.log_proba, found.weights)
     total, by_class = evaluation.scores(), evaluation.by_class()
@@ -119,7 +54,7 @@ def scores_of(found: Predictions, labels: Sequence[object], n_classes: int) -> H
         found.rule,
         "data",
         evaluation.n_rows,
-        found.of_rows,
+        read.n_rows,
         total["accuracy"],
         total["accuracy_error"],
         total["majority"],
@@ -137,7 +72,7 @@ def scores_of(found: Predictions, labels: Sequence[object], n_classes: int) -> H
         n_classes - len(order),
         Calibration(weight, confidence, accuracy),
         _confusion(evaluation, names, n_classes),
-        found.notes,
+        _notes(found.n_impossible, unknown),
     )
 
 
@@ -173,7 +108,7 @@ def _confusion(evaluation: Evaluation, names: Sequence[str], n_classes: int) -> 
     return Confusion((), (), (), Table(title, ("label", "prediction", "rows"), cells, max(len(wrong) - MOST_ERRORS, 0)))
 
 
-def overconfidence(fitted: Fitted, found: Predictions) -> tuple[float, float, float] | None:
+def overconfidence(fitted: Fitted, found: RowPredictions) -> tuple[float, float, float] | None:
     """The slope that held-out log-odds should have, and the log-loss without and with it; None with too few rows."""
     n_classes = len(fitted.classes)
     usable = (found.codes < n_classes) & np.isfinite(found.log_proba).any(axis=1)
@@ -186,8 +121,7 @@ def overconfidence(fitted: Fitted, found: Predictions) -> tuple[float, float, fl
         return None
     share = share / share.sum()
     fit = fit_temperature(logs.copy(), codes, weights, fitted.classes, share)
-    mapped = fit.applied(logs + 0.0, fitted.classes, share)
-    mapped = mapped - np.logaddexp.reduce(mapped, axis=1, keepdims=True)
+    mapped = bayes.log_posterior(fit.applied(logs.copy(), fitted.classes, share))
     at = np.arange(len(codes))
 
     def loss(log_proba: Float) -> float:

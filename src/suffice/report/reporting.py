@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, counted
 from suffice.learning.fitted import Fitted, fitted_of
+from suffice.learning.row_predictions import HeldOut, check_held_out
 from suffice.model_file.disk import NotAFileError, as_path, reason, replacing
-from suffice.report.rows import HeldOut, Provided, read_rows
+from suffice.report.rows import Provided, read_rows
 from suffice.report.summarizing import summarize
 from suffice.report.summary import Summary
 
@@ -75,7 +76,8 @@ class Report:
 
     def __repr__(self) -> str:
         found = self.summary
-        return f"Report({found.title!r}, {found.n_classes} classes, {found.n_columns} columns)"
+        size = f"{counted(found.n_classes, 'class', 'classes')}, {counted(found.n_columns, 'column')}"
+        return f"Report({found.title!r}, {size})"
 
     def _repr_html_(self) -> str:
         page = escape(self.to_html(), quote=True)
@@ -115,7 +117,6 @@ def report_of(
     fitted = fitted_of(model, "A report")
     if X is None and y is not None:
         raise InputError("y holds labels of rows, but X is missing. Give both, or neither.", argument="X")
-    if not (isinstance(held_out, bool) or held_out == "auto"):
-        raise InputError(f"held_out must be True, False or 'auto'; got {held_out!r:.80}.", argument="held_out")
+    check_held_out(held_out)
     rows = None if X is None else read_rows(fitted, X, y, sample_weight, held_out, provided or Provided())
     return Report(summarize(fitted, rows, title=title, model_file=model_file))

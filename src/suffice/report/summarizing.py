@@ -7,13 +7,14 @@ from importlib.metadata import version
 
 from suffice.exceptions import SufficeError
 from suffice.learning.fitted import Fitted
+from suffice.learning.row_predictions import RowPredictions, predict_rows
 from suffice.model.columns import column_places
 from suffice.model.mutual_information import class_entropy, class_words
 from suffice.plotting.styles import frequent_classes
 from suffice.report.columns import information, marginals_of, summarize_column
 from suffice.report.dependence import dependence_of
 from suffice.report.findings import findings_of
-from suffice.report.held_out import Predictions, overconfidence, predictions, scores_of, scores_of_fit
+from suffice.report.held_out import overconfidence, scores_of, scores_of_fit
 from suffice.report.rows import ReportRows
 from suffice.report.settings import choices_of, members_of, provenance_of, settings_of, warnings_of
 from suffice.report.summary import ClassSummary, HeldOut, Summary, Word, Words
@@ -135,19 +136,18 @@ def _words(fitted: Fitted, shown: Sequence[int]) -> tuple[Words, ...]:
     )
 
 
-def _scores(fitted: Fitted, rows: ReportRows | None) -> tuple[HeldOut | None, Predictions | None, str]:
+def _scores(fitted: Fitted, rows: ReportRows | None) -> tuple[HeldOut | None, RowPredictions | None, str]:
     """Scores of held-out rows, their predictions, and why there are none."""
-    if rows is None or rows.codes is None:
+    if rows is None or rows.labelled is None:
         report = fitted.report
         if report is not None and report.scores is not None:
             return scores_of_fit(report.scores), None, ""
         wanted = "rows with labels" if rows is None else "labels"
         return None, None, f"Scores need {wanted}. Make the report with them to see how good the predictions are."
-    if rows.are_new:
-        found = predictions(fitted, rows)
-    else:
-        try:
-            found = predictions(fitted, rows)
-        except SufficeError as error:
-            return None, None, f"These rows cannot be held out of the model: {error}"
-    return scores_of(found, rows.labels, rows.n_classes), found, ""
+    try:
+        found = predict_rows(fitted, rows.labelled, held_out=not rows.are_new)
+    except SufficeError as error:
+        if rows.are_new:
+            raise
+        return None, None, f"These rows cannot be held out of the model: {error}"
+    return scores_of(found, rows.labelled), found, ""
