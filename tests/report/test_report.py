@@ -310,29 +310,20 @@ def test_save_replaces_the_file(mixed, tmp_path):
     assert "<iframe srcdoc=" in model.report()._repr_html_()
 
 
-class TestManyRows:
-    """Of many rows of a source a sample is shown, but all of them tell whether the model has learned them."""
-
-    @pytest.fixture(scope="class")
-    def files(self, tmp_path_factory):
-        folder = tmp_path_factory.mktemp("many")
-        rng = np.random.default_rng(0)
-        for name in ("train", "test"):
-            y = np.repeat(["a", "b"], 55_000)
-            x = rng.integers(0, 20_000, len(y)).astype(str)
-            weight = rng.integers(1, 4, len(y)).astype(float)
-            pd.DataFrame({"x": x, "w": weight, "y": y}).to_parquet(folder / f"{name}.parquet")
-        return folder
-
-    @pytest.mark.parametrize("weight", [None, "w"])
-    def test_recognised(self, files, weight):
-        columns = ["x", "y"] if weight is None else ["x", "w", "y"]
-        for name in ("train", "test"):
-            pd.read_parquet(files / f"{name}.parquet")[columns].to_parquet(files / f"{name}_some.parquet")
-        train, test = (str(files / f"{name}_some.parquet") for name in ("train", "test"))
-        model = NaiveBayes().fit(train, "y", sample_weight=weight)
-        for path, rule in ((train, "leave-one-out"), (test, "new rows")):
-            scores = model.report(path, "y", weight).summary.held_out
-            assert (scores.rule, scores.of_rows) == (rule, 110_000)
-            assert model.plot(path, "y", kind="roc", sample_weight=weight).rule == rule
-        plt.close("all")
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_files_of_many_rows_are_recognised_by_all_of_them(tmp_path, weight):
+    rng = np.random.default_rng(0)
+    paths = {}
+    for rule in ("leave-one-out", "new rows"):
+        y = np.repeat(["a", "b"], 55_000)
+        rows = pd.DataFrame({"x": rng.integers(0, 20_000, len(y)).astype(str), "y": y})
+        if weight is not None:
+            rows[weight] = rng.permutation(np.tile([1.0, 2.0], 55_000))
+        paths[rule] = str(tmp_path / f"{rule}.parquet")
+        rows.to_parquet(paths[rule])
+    model = NaiveBayes().fit(paths["leave-one-out"], "y", sample_weight=weight)
+    for rule, path in paths.items():
+        scores = model.report(path, "y", weight).summary.held_out
+        assert (scores.rule, scores.of_rows) == (rule, 110_000)
+        assert model.plot(path, "y", kind="roc", sample_weight=weight).rule == rule
+    plt.close("all")
