@@ -321,7 +321,7 @@ def test_files_of_many_rows_are_recognised_by_all_of_them(tmp_path, weight):
             rows[weight] = rng.permutation(np.tile([1.0, 2.0], 55_000))
         paths[rule] = str(tmp_path / f"{rule}.parquet")
         rows.to_parquet(paths[rule])
-    model = NaiveBayes().fit(paths["leave-one-out"], "y", sample_weight=weight)
+    model = NaiveBayes("categorical").fit(paths["leave-one-out"], "y", sample_weight=weight)
     for rule, path in paths.items():
         scores = model.report(path, "y", weight).summary.held_out
         assert (scores.rule, scores.of_rows) == (rule, 110_000)
