@@ -72,10 +72,13 @@ def digits_of(values: list[float], least: int = 4) -> int:
 
 
 def shortened(text: object, most: int) -> str:
-    """A text, cut to at most so many characters.
+    """A text of at most so many characters, cut in its middle: names often differ in their last characters alone.
 
-    >>> shortened("abcdef", 4), shortened("abc", 4)
-    ('abc…', 'abc')
+    >>> shortened("customer of type A", 12), shortened("abc", 4)
+    ('custom…ype A', 'abc')
     """
     full = str(text)
-    return full if len(full) <= most else f"{full[: most - 1]}…"
+    if len(full) <= most:
+        return full
+    end = (most - 1) // 2
+    return f"{full[: most - 1 - end]}…{full[len(full) - end :]}"

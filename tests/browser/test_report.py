@@ -11,6 +11,7 @@ from every_estimator import ESTIMATORS, example
 from pages import console_messages, network_requests
 from report_pages import HOSTILE, hostile_table, mixed_table
 from suffice import GenerativeEnsemble, NaiveBayes, TextNaiveBayes
+from suffice.naive_bayes import BernoulliNB
 
 TEXTS = [
     "cheap pills, buy now",
@@ -31,7 +32,8 @@ input.dispatchEvent(new Event("input", { bubbles: true }));
 """
 FIND_FIELD = """
 const fields = [...document.querySelectorAll(".field")];
-return fields.find((each) => each.querySelector("label").textContent === arguments[0]);
+const names = [arguments[0], `column ${arguments[0]}`];
+return fields.find((each) => names.includes(each.querySelector("label bdi").textContent));
 """
 CONTRAST = """
 const luminance = (color) => {
@@ -278,3 +280,41 @@ def test_hostile_names_are_text(opened):
     for column in X:
         enter(page, column, X[column].iloc[0])
     assert posterior(page) == pytest.approx(model.predict_proba(X.iloc[:1])[0], abs=1e-9)
+
+
+def test_what_if_of_a_threshold(opened):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(8 + 2 * y[:, None], 2, (200, 2))
+    model = BernoulliNB(binarize=8).fit(X, y)
+    page = opened(model.report(X, y))
+    for cells in ([3, 3], [3, 12], [12, 12]):
+        for column, cell in enumerate(cells):
+            choice = "above 8" if cell > 8 else "at most 8"
+            Select(one(field_of(page, str(column)), "select")).select_by_visible_text(choice)
+        assert posterior(page) == pytest.approx(model.predict_proba([cells])[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("calibrate", [False, True, "columns"])
+def test_parts_of_a_calibrated_model(opened, calibrate):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(y[:, None], 1, (200, 2))[:, [0, 0, 1]]
+    model = NaiveBayes(calibrate=calibrate).fit(X, y)
+    page = opened(model.report(X, y))
+    first, *others = [each.text for each in page.find_elements(By.CSS_SELECTOR, "[data-parts] .top")]
+    expected = {False: "log-odds of", True: "log-odds before calibration of", "columns": "weighted log-odds of"}
+    assert first.startswith(expected[calibrate])
+    assert any(text.startswith("log-odds of the probabilities above") for text in others) == (calibrate is not False)
+
+
+@pytest.mark.parametrize(("unseen", "is_ignored"), [("ignore", True), ("share", False)])
+def test_another_level_is_missing_or_not(opened, unseen, is_ignored):
+    table = pd.DataFrame({"city": ["Ulm", "Bonn", "Ulm", "Bonn", "Bonn"], "size": [1.0, 2.0, 5.0, 6.0, 5.5]})
+    model = NaiveBayes(unseen=unseen).fit(table, list("aabbb"))
+    page = opened(model.report())
+    one(page, "[data-missing]").click()
+    Select(one(field_of(page, "city"), "select")).select_by_visible_text("(another level)")
+    new = pd.DataFrame({"city": ["Köln"], "size": [np.nan]})
+    assert posterior(page) == pytest.approx(model.predict_proba(new)[0], abs=1e-9)
+    assert ("count as missing" in one(page, "[data-status]").text) == is_ignored

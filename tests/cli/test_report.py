@@ -74,3 +74,11 @@ def test_bad_input(folder):
     assert "empty" in refused("report", "flowers.suffice", "empty.csv", "--json")
     (folder / "head.csv").write_text((folder / "test.csv").read_text().splitlines()[0] + "\n")
     assert "head.csv has no rows" in refused("report", "flowers.suffice", "head.csv", "-t", "species", "--json")
+
+
+def test_an_input_is_not_replaced(folder):
+    model, data = (folder / "flowers.suffice").read_bytes(), (folder / "test.csv").read_bytes()
+    for output in ("flowers.suffice", "./flowers.suffice", "test.csv"):
+        assert "would replace an input" in refused("report", "flowers.suffice", "test.csv", "-o", output, code=2)
+    assert (folder / "flowers.suffice").read_bytes() == model
+    assert (folder / "test.csv").read_bytes() == data

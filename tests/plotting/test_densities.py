@@ -1,5 +1,6 @@
 """Densities over histograms, and posteriors below."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,7 +115,7 @@ def test_a_constant_column_is_said_to_be_constant():
     wide = np.column_stack([X, np.ones(100)])
     model = NaiveBayes().fit(wide, Y)
     display = DensityDisplay.from_estimator(model, wide, Y, columns=[1], ax=axes())
-    assert display.axes_[0, 0].get_title() == "all rows have the same value, which tells nothing"
+    assert display.axes_[0, 0].get_title() == "all rows have the same value, so the column has no effect"
     np.testing.assert_allclose(display.columns[0].posterior, [[0.6] * 401, [0.4] * 401])
 
 
@@ -186,3 +187,32 @@ def test_the_look_of_a_class_survives_hostile_names():
     display = NaiveBayes().fit(frame, labels).plot(frame, labels, ax=figure.subplots())
     figure.canvas.draw()
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["\\$x^{\\$", " _a"]
+
+
+def test_a_histogram_of_large_counts_has_the_height_of_the_probabilities():
+    counts = RNG.poisson(1e6, (60_000, 1)).astype(float)
+    model = NaiveBayes("poisson").fit(counts, np.repeat(["a", "b"], 30_000))
+    display = model.plot(counts, np.repeat(["a", "b"], 30_000), ax=Figure().subplots())
+    found = display.columns[0]
+    assert found.values[1] - found.values[0] > 1
+    drawn = [patch for patch in display.axes_[0, 0].patches if hasattr(patch, "get_data")]
+    for stairs, density in zip(drawn, found.density, strict=True):
+        assert 0.7 < np.max(stairs.get_data().values) / density.max() < 2
+
+
+@pytest.mark.parametrize("rate", [1e9, 1e11, 1e12, 1e15])
+def test_counts_of_any_size_have_a_picture(rate):
+    model = NaiveBayes.from_parameters({"n": {"rate": {"a": rate, "b": 2 * rate}}}, prior={"a": 0.5, "b": 0.5})
+    found = model.plot(ax=Figure().subplots()).columns[0]
+    assert found.values[0] < rate < 2 * rate < found.values[-1]
+    assert np.isfinite(found.density).all()
+
+
+def test_ticks_of_times_are_round():
+    days = pd.DataFrame({"day": pd.date_range("2019-02-12", "2023-05-03", 400)})
+    display = NaiveBayes().fit(days, np.repeat([0, 1], 200)).plot(days, np.repeat([0, 1], 200))
+    axis = display.axes_[1, 0].xaxis
+    texts = [axis.get_major_formatter()(at, None) for at in axis.get_major_locator()()]
+    assert len(texts) >= 2
+    assert all(text.endswith("-01") for text in texts)
+    plt.close(display.figure_)

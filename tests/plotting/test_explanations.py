@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
 
 from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, InputError, NaiveBayes, TextNaiveBayes
+from suffice.exceptions import ClassError
 from suffice.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from suffice.plotting import ExplanationDisplay, ImportanceDisplay, WordsDisplay
 
@@ -40,8 +41,8 @@ def test_bars_of_a_waterfall_add_up_to_the_log_odds(model):
         assert below.get_x() == pytest.approx(above.get_x() + above.get_width())
     assert display.names[0] == "(prior)"
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == [*display.names, "total"]
-    assert display.ax_.get_title() == "1 against 0"
-    assert display.ax_.get_xlabel() == "log-odds in nats:  ← 0   |   1 →"
+    assert display.ax_.get_title().startswith("1 against 0")
+    assert display.ax_.get_xlabel() == f"{found.measure} in nats:  ← 0   |   1 →"
     for bar, part in zip(bars, display.parts, strict=False):
         assert bool(bar.get_hatch()) == (part < 0)  # readable without colours
 
@@ -60,7 +61,7 @@ def test_small_parts_are_added_up():
 def test_words_of_a_text_are_parts():
     model = TextNaiveBayes().fit(TEXTS, LABELS)
     display = model.plot(["buy cheap cheap money"], kind="explanation", ax=axes())
-    assert set(display.names) == {"(prior)", "buy", "cheap", "money"}
+    assert set(display.names) == {"(prior)", "buy", "cheap × 2", "money"}
     assert display.parts.sum() == pytest.approx(model.explain(["buy cheap cheap money"]).log_odds[0])
 
 
@@ -134,3 +135,40 @@ def test_explanations_that_cannot_be_drawn():
         TextNaiveBayes().fit(TEXTS, LABELS).plot(column="body")
     with pytest.raises(InputError, match="explain needs"):
         ComplementNB().fit(X, Y).plot(X, kind="importance")
+
+
+@pytest.mark.parametrize(
+    ("calibrate", "measure"),
+    [
+        (True, "log-odds before calibration"),
+        ("isotonic", "log-odds before calibration"),
+        ("columns", "weighted log-odds"),
+    ],
+)
+def test_a_calibrated_model_also_shows_the_log_odds_of_its_probabilities(calibrate, measure):
+    model = NaiveBayes(calibrate=calibrate).fit(X, Y)
+    display = ExplanationDisplay.from_estimator(model, X, row=73, ax=axes())
+    first, second = model.predict_log_proba(X[73:74])[0]
+    assert display.measure == model.explain(X[:2]).measure == measure
+    assert display.predicted_log_odds == pytest.approx(second - first)
+    assert f"{display.predicted_log_odds:+.3g}".replace("-", "−") in display.ax_.get_title()
+    plain = ExplanationDisplay.from_estimator(NaiveBayes().fit(X, Y), X, row=73, ax=axes())
+    assert plain.measure == "log-odds"
+    assert plain.predicted_log_odds is None
+
+
+def test_parts_show_the_values_of_cells():
+    table = pd.DataFrame({"visits": [3.0, 4.0, 9.0, 8.0], "city": ["Ulm", "Ulm", "Bonn", "Bonn"]})
+    model = NaiveBayes().fit(table, list("aabb"))
+    new = pd.DataFrame({"visits": [np.nan, 7.25], "city": ["Ulm", None]})
+    names = [ExplanationDisplay.from_estimator(model, new, row=row, ax=axes()).names[1:] for row in (0, 1)]
+    assert [set(each) for each in names] == [{"visits", "city = Ulm"}, {"visits = 7.25", "city"}]
+
+
+def test_one_class_cannot_be_compared():
+    model = NaiveBayes().fit(X, Y)
+    with pytest.raises(InputError, match="must be different classes"):
+        ExplanationDisplay.from_estimator(model, X, label=1, against=1, ax=axes())
+    one = NaiveBayes.from_parameters({0: {"mean": [0.0], "deviation": [1.0]}}, prior={"a": 1.0})
+    with pytest.raises(ClassError, match="has only one"):
+        ExplanationDisplay.from_estimator(one, [[1.0]], ax=axes())

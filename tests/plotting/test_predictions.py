@@ -200,3 +200,40 @@ def test_new_rows_that_no_class_explains_have_the_class_of_predict(impossible):
     assert display.n_impossible == 1
     with pytest.raises(InputError, match="no class can explain the rows"):
         ConfusionDisplay.from_estimator(model, new[2:], ["p"], ax=axes())
+
+
+@pytest.mark.parametrize("kind", ["roc", "precision_recall"])
+def test_curves_of_several_models_on_the_same_axes_differ(kind):
+    two = Y[0] != Y
+    ax = axes()
+    for name, model in {
+        "naive": NaiveBayes(),
+        "shared": GaussianDiscriminant(),
+        "own": GaussianDiscriminant("own"),
+    }.items():
+        display = model.fit(X[two], Y[two]).plot(X[two], Y[two], kind=kind, name=name, ax=ax)
+    looks = [(line.get_color(), line.get_linestyle()) for line in ax.get_lines() if line.get_gid()]
+    assert len(looks) == len(set(looks)) == 3
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [text.split(",")[0] for text in texts] == ["naive", "shared", "own"]
+    line = display.plot(axes(), label="mine", color="black").lines_[0]
+    assert (line.get_label(), line.get_color()) == ("mine", "black")
+
+
+def test_probabilities_may_be_lists():
+    display = ConfusionDisplay.from_predictions(["a", "b"], [[0.9, 0.1], [0.6, 0.4]], ax=axes())
+    np.testing.assert_array_equal(display.matrix, [[1, 0], [1, 0]])
+    with pytest.raises(InputError, match="has 2 columns, but there are 3 classes"):
+        RocCurveDisplay.from_predictions(["a", "b", "c"], [[1.0, 1.0]] * 3, ax=axes())
+
+
+def test_many_other_classes_do_not_hide_the_diagonal():
+    labels = np.repeat(np.arange(60), 40)
+    display = ConfusionDisplay.from_predictions(labels, labels, max_classes=10, ax=axes())
+    assert display.matrix[-1, -1] == 2000
+    assert display.im_.norm.vmax == 40
+
+
+def test_rows_without_weight():
+    with pytest.raises(InputError, match="no weight above zero"):
+        NaiveBayes().fit(X, Y).plot(X, Y, kind="roc", sample_weight=np.zeros(len(X)))

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from suffice.report import axes, svg
+from suffice.plotting import ticks
+from suffice.report import svg
 from suffice.report.bundle import asset, bundle
 
 
@@ -46,7 +47,7 @@ def test_labels_are_escaped():
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3e-7, 4e-7), (1e9, 1.1e9), (-1e300, 1e300), (5.0, 5.0)])
 def test_ticks_are_within_the_ends(low, high):
-    found = axes.ticks(low, high)
+    found = ticks.ticks(low, high)
     assert 1 <= len(found) <= 6
     assert all(low <= each <= high for each in found)
 

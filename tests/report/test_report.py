@@ -15,7 +15,7 @@ from report_pages import HOSTILE, hostile_table, mixed_table
 from suffice import GaussianDiscriminant, InputError, NaiveBayes, TextNaiveBayes
 from suffice.exceptions import ClassError
 from suffice.model_selection import leave_one_out
-from suffice.naive_bayes import GaussianNB
+from suffice.naive_bayes import BernoulliNB, GaussianNB
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 SVG_LEAVES = {"path", "rect", "line", "circle"}
@@ -327,3 +327,66 @@ def test_files_of_many_rows_are_recognised_by_all_of_them(tmp_path, weight):
         assert (scores.rule, scores.of_rows) == (rule, 110_000)
         assert model.plot(path, "y", kind="roc", sample_weight=weight).rule == rule
     plt.close("all")
+
+
+def test_advice_names_settings_that_the_model_has():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    copies = np.repeat(rng.normal(y, 2)[:, None], 12, axis=1)
+    for model, has in ((NaiveBayes(), True), (GaussianNB(), False)):
+        found = model.fit(copies, y).report(copies, y).summary
+        advice = [text for text in (*found.warnings, *found.dependence.sentences) if "calibrate=True" in text]
+        assert bool(advice) == has
+        assert any("counted as separate evidence" in text for text in found.dependence.sentences)
+
+
+def test_independent_columns_are_not_blamed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    sentences = NaiveBayes("histogram").fit(X, y).report(X, y).summary.dependence.sentences
+    assert "No two of these columns" in sentences[0]
+    assert "separate evidence" not in sentences[-1]
+
+
+def test_rows_of_one_class():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    X = rng.normal(9 * y[:, None], size=(100, 1))
+    warnings = NaiveBayes().fit(X, y).report(X[:20], y[:20]).summary.warnings
+    assert not any("class shares alone predict better" in text for text in warnings)
+
+
+def test_labels_that_are_missing_are_an_error():
+    y = np.repeat([0.0, 1.0], 20)
+    X = np.random.default_rng(0).normal(y[:, None])
+    model = NaiveBayes().fit(X, y)
+    y[3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.report(X, y)
+
+
+def test_units_and_thresholds_of_fields():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    table = pd.DataFrame(
+        {
+            "day": pd.Timestamp("2024-01-01", tz="Europe/Berlin") + pd.to_timedelta(rng.integers(0, 90, 100), "D"),
+            "wait": pd.to_timedelta(rng.exponential(1 + y, 100), "h"),
+            "size": rng.normal(y),
+        }
+    )
+    summary = NaiveBayes().fit(table, y).report(table, y).summary
+    assert {field.column: field.unit for field in summary.what_if.fields} == {
+        "day": "UTC",
+        "wait": "seconds",
+        "size": "",
+    }
+    X = rng.normal(8 + 2 * y[:, None], 2, (100, 2))
+    fields = BernoulliNB(binarize=8).fit(X, y).report(X, y).summary.what_if.fields
+    assert {(each.kind, each.low, each.high, each.start) for each in fields} == {("above", 8.0, 16.0, 1)}
+
+
+def test_a_constant_column_has_no_information():
+    X = np.column_stack([np.full(40, 3.0), np.arange(40.0)])
+    found = NaiveBayes().fit(X, np.repeat([0, 1], 20)).report().summary.columns
+    assert [(column.name, column.bits > 0) for column in found] == [("1", True), ("0", False)]

@@ -252,12 +252,14 @@ def explained(
         scores = scores + shift
         if any(block.member for block in estimate.blocks):
             found = explain_members(estimate, table, first, second, scores, weights, shift, pairs=pairs)
-            return with_cells(found, estimate.blocks, table)
+            return replace(with_cells(found, estimate.blocks, table), measure="weighted log-odds")
     if by_column:
         found = explain_columns(estimate, table, first, second, weights, shift)
     else:
         found = explain(estimate, table, first, second, scores, absent_words=absent_words, weights=weights, shift=shift)
-    return with_cells(found, estimate.blocks, table)
+    measure = "weighted log-odds" if weighted is not None else "log-odds"
+    measure += " before calibration" if weighted is None and fitted.specification.calibrates else ""
+    return replace(with_cells(found, estimate.blocks, table), measure=measure)
 
 
 def sample(

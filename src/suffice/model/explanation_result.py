@@ -46,6 +46,8 @@ class Explanation:
         The member of an ensemble that each part belongs to; empty for the prior. None for other models.
     cells : PartCells or None
         The cells that the parts come from; see `values`. None for words.
+    measure : {"log-odds", "log-odds before calibration", "weighted log-odds"}
+        What the parts add up to. Weighted log-odds are those of a calibration by columns.
     """
 
     names: list[Any]
@@ -56,10 +58,11 @@ class Explanation:
     unknown: list[list[str]] | None = None
     members: list[str] | None = None
     cells: PartCells | None = None
+    measure: str = "log-odds"
 
     @property
     def log_odds(self) -> Float:
-        """log p(label | x) − log p(against | x) of each row (n,): the sums of the parts."""
+        """The sum of the parts of each row (n,): log p(label | x) − log p(against | x), or see ``measure``."""
         if isinstance(self.parts, np.ndarray):
             return np.asarray(self.parts.sum(axis=1))
         return np.array([float(each.sum()) for each in self.parts])

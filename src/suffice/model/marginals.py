@@ -179,7 +179,7 @@ def _grid(block: Block, drawn: Float, n_values: int, *, whole: bool) -> Float:
     low, high = float(ends[0].min()), float(ends[1].max())
     if whole:
         step = max(1, int(np.ceil((high + 1 - max(low - 1, 0.0)) / MOST_COUNTS)))
-        return np.arange(max(np.floor(low) - 1, 0.0), np.ceil(high) + 2, step)
+        return np.arange(max(np.floor(low) - 1, 0.0), np.ceil(high) + 1 + step, step)
     if not high > low:
         spread = abs(low) if low else 1.0
         return np.linspace(low - spread, low + spread, n_values)

@@ -18,6 +18,7 @@ from suffice.numerics.types import Codes, Float
 __all__ = ["EvenDraws"]
 
 GOLDEN = (np.sqrt(5) - 1) / 2
+LARGE_RATE = 1e6  # of counts above which the quantile function takes long
 
 
 class EvenDraws(np.random.Generator):
@@ -102,11 +103,16 @@ class EvenDraws(np.random.Generator):
 
     def poisson(self, lam: Any) -> Any:  # type: ignore[override]
         """Poisson counts."""
-        at = self._points(lam)
+        at, large = self._points(lam), np.asarray(lam) > LARGE_RATE
+        small = np.where(large, 1.0, lam)
         with np.errstate(invalid="ignore"):
-            count = np.where(at <= np.exp(-lam), 0.0, np.ceil(scipy.special.pdtrik(at, lam)))
+            count = np.where(at <= np.exp(-small), 0.0, np.ceil(scipy.special.pdtrik(at, small)))
         below = np.maximum(count - 1, 0.0)
-        return np.where(scipy.special.pdtr(below, lam) >= at, below, count)
+        count = np.where(scipy.special.pdtr(below, small) >= at, below, count)
+        if not large.any():
+            return count
+        z = scipy.special.ndtri(at)
+        return np.where(large, np.rint(lam + np.sqrt(lam) * z + (z * z - 1) / 6), count)  # Cornish–Fisher
 
 
 def _repeated(of_rows: Float, shape: tuple[int, ...]) -> Float:

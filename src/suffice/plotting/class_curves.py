@@ -10,14 +10,17 @@ import numpy as np
 
 from suffice.learning.row_predictions import HeldOut
 from suffice.numerics.types import Float
-from suffice.plotting.figures import AnyFigure, GivenAxes
+from suffice.plotting.figures import AnyFigure, GivenAxes, single
 from suffice.plotting.predictions import PredictedRows, impossible_note, predicted, predicted_from
-from suffice.plotting.styles import FEW_CLASSES, MAX_CLASSES, label_text, look_of, plain_axes, shown_note
+from suffice.plotting.styles import FEW_CLASSES, MAX_CLASSES, Look, label_text, look_of, plain_axes, shown_note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["ClassCurve", "CurvesDisplay", "curve_legend", "of_rows", "positives"]
+
+CURVE = "curve of a class"  # identifies the lines of a Display on shared Axes
+LEGEND = 2.4  # inches of a legend beside the picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,7 @@ class CurvesDisplay(ABC):
         held_out: HeldOut = "auto",
         sample_weight: Any = None,
         max_classes: int = MAX_CLASSES,
+        name: str | None = None,
         ax: GivenAxes = None,
     ) -> Self:
         """Draw the curves of a fitted classifier.
@@ -105,14 +109,17 @@ class CurvesDisplay(ABC):
             The weights of the rows, as in `fit`.
         max_classes : int, default=10
             Curves to draw, those of the most frequent classes.
+        name : str, optional
+            Name of the model in the legend.
         ax : Axes, optional
+            Curves of several models on the same Axes have colours of their own.
 
         Returns
         -------
         Display
         """
         rows = predicted(estimator, X, y, held_out=held_out, sample_weight=sample_weight)
-        return cls._of(rows, max_classes).plot(ax)
+        return cls._of(rows, max_classes).plot(ax, name=name)
 
     @classmethod
     def from_predictions(
@@ -123,11 +130,12 @@ class CurvesDisplay(ABC):
         classes: Any = None,
         sample_weight: Any = None,
         max_classes: int = MAX_CLASSES,
+        name: str | None = None,
         ax: GivenAxes = None,
     ) -> Self:
         """Draw the curves of given probabilities: (n, K) in the order of ``classes``, or (n,) of two classes."""
         rows = predicted_from(y_true, probabilities, classes=classes, sample_weight=sample_weight)
-        return cls._of(rows, max_classes).plot(ax)
+        return cls._of(rows, max_classes).plot(ax, name=name)
 
     @classmethod
     @abstractmethod
@@ -135,16 +143,28 @@ class CurvesDisplay(ABC):
         """The Display of the most frequent classes of some rows."""
 
     @abstractmethod
-    def plot(self, ax: GivenAxes = None, **style: Any) -> Self:
-        """Draw the curves; ``style`` goes to ``Axes.plot``. Returns the Display."""
+    def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
+        """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
 
-    def _draw_curves(self, score: str, corner: str, **style: Any) -> None:
+    def _axes(self, ax: GivenAxes, size: tuple[float, float]) -> int:
+        """Set the Axes to draw on, wider for a legend beside it; returns the number of curves that are there."""
+        beside = LEGEND if len(self.curves) > FEW_CLASSES else 0.0
+        self.ax_ = single(ax, (size[0] + beside, size[1]))
+        self.figure_ = self.ax_.figure
+        return sum(line.get_gid() == CURVE for line in self.ax_.get_lines())
+
+    def _look(self, i: int, there: int) -> Look:
+        """How the i-th curve is drawn beside others that are there."""
+        return look_of(there + (1 if self.n_classes == 2 else i))
+
+    def _draw_curves(self, score: str, corner: str, there: int, name: str | None, **style: Any) -> None:
         """Draw the curves with a legend of their scores in a corner."""
         self.lines_ = []
         for i, curve in enumerate(self.curves):
-            look = look_of(1 if self.n_classes == 2 else i)
-            text = f"{label_text(curve.label)}: {score} {curve.area:.3f}"
-            self.lines_ += self.ax_.plot(curve.x, curve.y, color=look.colour, linestyle=look.line, label=text, **style)
+            look = self._look(i, there)
+            what = label_text(curve.label) if name is None else f"{label_text(name)}, {label_text(curve.label)}"
+            own = {"color": look.colour, "linestyle": look.line, "label": f"{what}: {score} {curve.area:.3f}"}
+            self.lines_ += self.ax_.plot(curve.x, curve.y, gid=CURVE, **(own | style))
         plain_axes(self.ax_)
         self.ax_.set_xlim(-0.02, 1.02)
         self.ax_.set_ylim(-0.02, 1.02)

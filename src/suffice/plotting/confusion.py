@@ -126,7 +126,7 @@ class ConfusionDisplay:
 
         ``classes`` are those of the probabilities, in their order.
         """
-        if getattr(predictions, "ndim", 1) == 2:
+        if np.ndim(predictions) == 2:
             rows = predicted_from(y_true, predictions, classes=classes, sample_weight=sample_weight)
             axis = ClassAxis(rows.labels)
             return cls._of(axis, rows.codes, rows.likeliest, rows.weights, normalize, max_classes).plot(ax)
@@ -176,7 +176,8 @@ class ConfusionDisplay:
         side = max(SIDE * k, 1.6)
         self.ax_ = single(ax, (side + LABELS, side + LABELS - 0.6))
         self.figure_ = self.ax_.figure
-        top = 1.0 if self.normalize in ("true", "pred") else max(float(self.matrix.max(initial=0.0)), 1e-9)
+        own = self.matrix[: k - 1, : k - 1] if OTHERS in self.labels else self.matrix
+        top = 1.0 if self.normalize in ("true", "pred") else max(float(own.max(initial=0.0)), 1e-9)
         self.im_ = self.ax_.imshow(self.matrix, cmap=cmap, vmin=0.0, vmax=top)
         self.text_ = [[self._text(i, j) for j in range(k)] for i in range(k)]
         names = [label_text(label, 20) for label in self.labels]

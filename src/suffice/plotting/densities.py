@@ -124,17 +124,22 @@ class DensityDisplay:
         self.axes_ = panels(ax, 2, n, size=(WIDTH * n + 1.0, HEIGHT), heights=(2.0, 1.0), share_x=True)
         self.ax_ = self.axes_[0, 0]
         self.figure_ = self.ax_.figure
+        before = ""
         for each, (above, below) in zip(self.columns, self.axes_.T, strict=True):
             if each.kind == "levels":
                 self._draw_levels(each, above, below)
             else:
                 self._draw_numbers(each, above, below)
             what = "density" if each.kind == "continuous" else "probability"
-            above.set_ylabel(f"{what} p(x | y)" + ("\nper second" if each.cells in ("time", "duration") else ""))
+            unit = "\nper second" if each.cells in ("time", "duration") else ""
+            if each is self.columns[0] or unit or what != before:
+                above.set_ylabel(f"{what} p(x | y){unit}")
+            before = what
             above.set_ylim(bottom=0)
             if each.kind == "levels" and each is self.columns[-1]:
                 above.set_ylim(top=1.25 * above.get_ylim()[1])  # room for the legend
-            below.set_ylabel("probability\np(y | x)")
+            if each is self.columns[0]:
+                below.set_ylabel("probability\np(y | x)")
             below.set_ylim(-0.03, 1.03)
             for axes in (above, below):
                 plain_axes(axes)
@@ -145,14 +150,13 @@ class DensityDisplay:
         values = np.asarray(each.values, dtype=np.float64)
         counts = each.kind == "counts"
         steps = "steps-mid" if counts else "default"
-        width = np.diff(each.edges) if counts else 1.0  # shares of the rows, as the probabilities of counts are
         labelled = each.heights.size > 0 and len(each.heights) == len(self.labels)
         if each.heights.size and not labelled:
-            above.stairs(each.heights[0] * width, each.edges, fill=True, color=foreground(), alpha=0.2, linewidth=0)
+            above.stairs(each.heights[0], each.edges, fill=True, color=foreground(), alpha=0.2, linewidth=0)
         for i, label in enumerate(self.labels):
             look = look_of(i)
             if labelled:
-                above.stairs(each.heights[i] * width, each.edges, fill=True, color=look.colour, alpha=0.25, linewidth=0)
+                above.stairs(each.heights[i], each.edges, fill=True, color=look.colour, alpha=0.25, linewidth=0)
             style: dict[str, Any] = {"color": look.colour, "linestyle": look.line, "linewidth": 1.6}
             above.plot(values, each.density[i], drawstyle=steps, label=label_text(label), **style)
             if each.clipped[i].any():
@@ -162,7 +166,7 @@ class DensityDisplay:
         if each.clipped.any():
             above.set_title("▲ the density exceeds the picture", fontsize="small")
         if each.constant:
-            above.set_title("all rows have the same value, which tells nothing", fontsize="small")
+            above.set_title("all rows have the same value, so the column has no effect", fontsize="small")
         if len(self.labels) == 2:
             below.axhline(0.5, color=foreground(), alpha=0.4, linewidth=0.8, linestyle=":")
         column_axis(below.xaxis, each.column, each.cells)

@@ -119,7 +119,7 @@ class DependenceDisplay:
         )
         return made.plot(ax)
 
-    def plot(self, ax: GivenAxes = None, *, cmap: str = "PuOr_r", colorbar: bool = True) -> DependenceDisplay:
+    def plot(self, ax: GivenAxes = None, *, cmap: str = "PuOr", colorbar: bool = True) -> DependenceDisplay:
         """Draw the heat map; returns the Display."""
         m = len(self.columns)
         side = max(SIDE * m, 1.8) * (1.3 if m <= MOST_WITH_NUMBERS else 1.0)
@@ -145,7 +145,7 @@ class DependenceDisplay:
         known = np.isfinite(value)
         colour = "white" if known and abs(value) > 0.65 else "black"
         style: dict[str, Any] = {"color": colour} if known else {}
-        text = f"{value:.2f}".replace("0.", ".") if known else "–"
+        text = f"{round(value, 2) + 0.0:.2f}".replace("0.", ".") if known else "–"
         self.ax_.text(j, i, text, ha="center", va="center", fontsize="x-small", **style)
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.exceptions import InputError
+from suffice.exceptions import ClassError, InputError
 from suffice.learning.fitted import fitted_of
-from suffice.learning.prediction import explained
+from suffice.learning.prediction import answer, explained
 from suffice.model.explanation_result import PRIOR, Explanation
 from suffice.numerics.types import Float
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
 from suffice.plotting.styles import COLOURS, check_count, column_text, foreground, label_text, plain_axes
+from suffice.tables.cell_values import value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +23,7 @@ __all__ = ["ExplanationDisplay"]
 
 WIDTH, BAR, REST = 6.4, 0.3, 1.4  # inches: width, height of a bar, height of everything else
 MAX_PARTS = 10
+SHORT = 20  # characters of a value, or of a class beside others
 FOR, AGAINST = COLOURS[0], COLOURS[5]
 LARGEST = 50.0  # nats of an infinite part, at least
 
@@ -30,8 +32,8 @@ LARGEST = 50.0  # nats of an infinite part, at least
 class ExplanationDisplay:
     """The parts of the log-odds of one row, from the class prior to the total.
 
-    Each bar starts where the one above it ends. Bars to the right speak for ``label``, bars to the left for
-    ``against``. Small parts are added up as "others".
+    Each bar starts where the one above it ends. Bars to the right favour ``label``, bars to the left ``against``.
+    Small parts are added up as "others".
 
     Attributes
     ----------
@@ -39,12 +41,14 @@ class ExplanationDisplay:
         Parts from top to bottom: the prior, then the strongest first.
     parts : array of shape (m,)
         What each adds to the log-odds, in nats.
-    starts : array of shape (m,)
-        Where each bar starts: the sum of the parts above it.
     label, against : object
         The classes that are compared.
     log_odds : float
-        log p(label | x) − log p(against | x): the sum of the parts.
+        The sum of the parts.
+    measure : {"log-odds", "log-odds before calibration", "weighted log-odds"}
+        What the parts add up to.
+    predicted_log_odds : float or None
+        log p(label | x) − log p(against | x) of the predicted probabilities, if the model calibrates them.
     ax_, figure_, bars_
         Where it is drawn, and the bars: the parts, then the total.
 
@@ -64,6 +68,8 @@ class ExplanationDisplay:
     label: object
     against: object
     log_odds: float
+    measure: str = "log-odds"
+    predicted_log_odds: float | None = None
     ax_: Axes = field(init=False)
     figure_: AnyFigure = field(init=False)
     bars_: Any = field(init=False)
@@ -106,14 +112,25 @@ class ExplanationDisplay:
         fitted.specification.check_density("explain")
         table = fitted.reader.rows(X, fitted.layout)
         at = _position(row, len(table))
-        found = explained(fitted, table.take(np.array([at])), label, against)
-        return cls.from_explanation(found, max_parts=max_parts, ax=ax)
+        if len(fitted.classes) < 2:
+            raise ClassError("An explanation compares two classes; the model has only one.")
+        row_table = table.take(np.array([at]))
+        made = cls._of(explained(fitted, row_table, label, against), 0, max_parts)
+        if fitted.specification.calibrates:
+            log_proba = answer(fitted, row_table, "predict_log_proba")[0]
+            first, second = (fitted.classes.position(each) for each in (made.label, made.against))
+            made.predicted_log_odds = float(log_proba[first] - log_proba[second])
+        return made.plot(ax)
 
     @classmethod
     def from_explanation(
         cls, explanation: Explanation, *, row: int = 0, max_parts: int = MAX_PARTS, ax: GivenAxes = None
     ) -> ExplanationDisplay:
         """Draw one row of the result of ``model.explain(X)``."""
+        return cls._of(explanation, row, max_parts).plot(ax)
+
+    @classmethod
+    def _of(cls, explanation: Explanation, row: int, max_parts: int) -> ExplanationDisplay:
         check_count(max_parts, "max_parts")
         explanation = explanation.by_column()
         at = _position(row, len(explanation))
@@ -125,25 +142,22 @@ class ExplanationDisplay:
         others = others[np.argsort(-np.abs(parts[others]), kind="stable")]
         few = max_parts if len(others) <= max_parts else max_parts - 1
         kept, rest = others[:few], others[few:]
-        shown = [_name(names[j], words=words) for j in kept.tolist()]
+        if explanation.labels[at] == explanation.against[at]:
+            raise InputError("label and against must be different classes.", argument="against")
+        cells = explanation.values(at)
+        shown = [_name(names[j], cells[j], words=words) for j in kept.tolist()]
         values = [float(parts[prior].sum()), *parts[kept].tolist()]
         if len(rest):
             shown.append(f"{len(rest):,} others")
             values.append(float(parts[rest].sum()))
-        made = cls(
+        return cls(
             [PRIOR, *shown],
             np.array(values),
             explanation.labels[at],
             explanation.against[at],
             float(explanation.log_odds[at]),
+            explanation.measure,
         )
-        return made.plot(ax)
-
-    @property
-    def starts(self) -> Float:
-        """Where each bar starts (m,): the sum of the parts above it."""
-        with np.errstate(invalid="ignore"):
-            return np.concatenate([[0.0], np.cumsum(self.parts)[:-1]])
 
     def plot(self, ax: GivenAxes = None) -> ExplanationDisplay:
         """Draw the waterfall; returns the Display."""
@@ -169,7 +183,7 @@ class ExplanationDisplay:
         exact = np.append(self.parts, self.log_odds)
         for i, (start, end, value) in enumerate(zip(starts, ends, exact, strict=True)):
             side = 0.01 * wide if end >= start else -0.01 * wide  # beyond the end of the bar
-            text = f"{value:+.3g}".replace("-", "−")
+            text = _signed(float(value))
             place: dict[str, Any] = {"ha": "left" if side > 0 else "right", "va": "center"}
             self.ax_.text(end + side, i, text, fontsize="small", **place)
         left, right = min(starts.min(), ends.min(), 0.0), max(starts.max(), ends.max(), 0.0)
@@ -177,9 +191,12 @@ class ExplanationDisplay:
         self.ax_.axvline(0.0, color=foreground(), linewidth=0.8)
         self.ax_.set_yticks(range(n), [*self.names, "total"])
         self.ax_.set_ylim(n - 0.4, -0.6)
-        label, against = label_text(self.label), label_text(self.against)
-        self.ax_.set_xlabel(f"log-odds in nats:  ← {against}   |   {label} →")
-        self.ax_.set_title(f"{label} against {against}", fontsize="medium")
+        label, against = label_text(self.label, SHORT), label_text(self.against, SHORT)
+        self.ax_.set_xlabel(f"{self.measure} in nats:  ← {against}   |   {label} →")
+        title = f"{label} against {against}"
+        if self.predicted_log_odds is not None:
+            title += f"\nlog-odds of the calibrated probabilities: {_signed(self.predicted_log_odds)}"
+        self.ax_.set_title(title, fontsize="medium")
         plain_axes(self.ax_)
         self.ax_.tick_params(axis="y", length=0)
 
@@ -190,8 +207,16 @@ def _position(row: object, n: int) -> int:
     return int(row) % n
 
 
-def _name(name: object, *, words: bool) -> str:
-    return label_text(name) if words else column_text(name)
+def _name(name: object, value: object, *, words: bool) -> str:
+    """A part with the value of its cell, or the count of a word that occurs more than once."""
+    if words:
+        return label_text(name) if value in (None, 1) else f"{label_text(name)} × {value}"
+    text = column_text(name)
+    return text if value is None or isinstance(name, tuple) else f"{text} = {label_text(value_text(value), SHORT)}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3g}".replace("-", "−")
 
 
 def _bounded(values: Float) -> Float:

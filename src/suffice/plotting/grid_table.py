@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from suffice.tables.levels import coded_numbers
 from suffice.tables.table import ColumnSelection, Kind
 from suffice.text.texts import Texts
 
-__all__ = ["GridTable"]
+__all__ = ["GridTable", "given_number"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class GridTable(Table):
         out: Float = np.full((self.n_rows, len(at)), np.nan)
         for i, j in enumerate(at):
             if j in self.cells:
-                out[:, i] = _number(self.cells[j], names[i])
+                out[:, i] = given_number(self.cells[j], names[i])
         return out
 
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
@@ -80,12 +81,15 @@ class GridTable(Table):
         return CodedColumn(Levels.of([value]), np.zeros(self.n_rows, dtype=np.int64))
 
 
-def _number(value: Any, name: object) -> Any:
+def given_number(value: Any, name: object) -> Any:
+    """The number of a given value, in seconds for a time or a duration; an array stays as it is."""
     if isinstance(value, np.ndarray):
         return value
     try:
         if hasattr(value, "isoformat") or isinstance(value, np.datetime64):
             return np.datetime64(value, "us").astype(np.int64) / 1e6
+        if isinstance(value, timedelta | np.timedelta64):
+            return np.timedelta64(value, "us").astype(np.int64) / 1e6
         return float(value)
     except (TypeError, ValueError):
         raise InputError(

@@ -15,7 +15,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.prediction import joint
 from suffice.model.columns import ColumnPlace
 from suffice.numerics.types import Float, Index
-from suffice.plotting.grid_table import GridTable
+from suffice.plotting.grid_table import GridTable, given_number
 from suffice.plotting.rows import ShownRows, column_names, numeric_columns, place_of
 from suffice.tables import MatrixTable, Table
 
@@ -186,7 +186,7 @@ def _conditional(
         if not len(given):
             return m[own], s[np.ix_(own, own)]
         gain = s[np.ix_(own, given)] @ np.linalg.pinv(s[np.ix_(given, given)])
-        away = np.array([float(values[names[j]]) for j in given.tolist()]) - m[given]
+        away = np.array([given_number(values[names[j]], names[j]) for j in given.tolist()]) - m[given]
         return m[own] + gain @ away, s[np.ix_(own, own)] - gain @ s[np.ix_(given, own)]
     mean, variance = zip(*(_moments(fitted, place, k) for place in places), strict=True)
     return np.array(mean), np.diag(variance)

@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from suffice.plotting.class_curves import ClassCurve, CurvesDisplay, of_rows, positives
-from suffice.plotting.figures import GivenAxes, single
+from suffice.plotting.figures import GivenAxes
 from suffice.plotting.predictions import PredictedRows
-from suffice.plotting.styles import look_of
 
 __all__ = ["PrecisionRecallDisplay"]
 
@@ -60,15 +59,14 @@ class PrecisionRecallDisplay(CurvesDisplay):
             curves.append(ClassCurve(rows.labels[k], recall[some], precision[some], float(area), float(share)))
         return cls(curves, len(rows.labels), rows.rule, rows.n_impossible)
 
-    def plot(self, ax: GivenAxes = None, **style: Any) -> Self:
-        """Draw the curves; ``style`` goes to ``Axes.plot``. Returns the Display."""
-        self.ax_ = single(ax, SIZE)
-        self.figure_ = self.ax_.figure
+    def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
+        """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
+        there = self._axes(ax, SIZE)
         for i, curve in enumerate(self.curves):
-            look = look_of(1 if self.n_classes == 2 else i)
+            look = self._look(i, there)
             self.ax_.axhline(curve.share, color=look.colour, alpha=0.7, linewidth=0.9, linestyle=":")
         style = {"drawstyle": "steps-post", **style}
-        self._draw_curves("average precision", "lower left", **style)
+        self._draw_curves("average precision", "lower left", there, name, **style)
         self.ax_.set_xlabel("recall: share of the class found")
         self.ax_.set_ylabel(f"precision: share of correct alarms{of_rows(self.rule)}")
         return self

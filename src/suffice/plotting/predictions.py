@@ -130,19 +130,19 @@ def predicted_from(y_true: Any, probabilities: Any, *, classes: Any = None, samp
             f"probabilities must have shape (n, K), or (n,) for two classes; got shape {p.shape}.",
             argument="probabilities",
         )
-    wrong = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)).all(axis=1) | ~(abs(p.sum(axis=1) - 1) < 1e-3))
-    if len(wrong):
-        raise InputError.in_row(
-            f"of probabilities is not a distribution over the classes: {p[wrong[0]].tolist()!r:.80}. Numbers between 0 "
-            "and 1 that sum to 1 are expected.",
-            rows=wrong,
-        )
     labels, codes = _coded(y_true, len(p), classes)
     if len(labels) != p.shape[1]:
         raise InputError(
             f"probabilities has {p.shape[1]} columns, but there are {len(labels)} classes ({listed(labels.tolist())}). "
             "Name all classes with classes.",
             argument="classes" if classes is None else "probabilities",
+        )
+    wrong = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)).all(axis=1) | ~(abs(p.sum(axis=1) - 1) < 1e-3))
+    if len(wrong):
+        raise InputError.in_row(
+            f"of probabilities is not a distribution over the classes: {p[wrong[0]].tolist()!r:.80}. Numbers between 0 "
+            "and 1 that sum to 1 are expected.",
+            rows=wrong,
         )
     weights = read_weights(sample_weight, len(p))
     return PredictedRows(labels, codes, p, np.ones(len(p)) if weights is None else weights, "")

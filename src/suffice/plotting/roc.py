@@ -1,4 +1,4 @@
-"""`RocCurveDisplay`: the share of a class that is found, over the share of other rows that are taken for it."""
+"""`RocCurveDisplay`: true positive rate over false positive rate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from suffice.plotting.class_curves import ClassCurve, CurvesDisplay, of_rows, positives
-from suffice.plotting.figures import GivenAxes, single
+from suffice.plotting.figures import GivenAxes
 from suffice.plotting.predictions import PredictedRows
 from suffice.plotting.styles import foreground
 
@@ -60,12 +60,11 @@ class RocCurveDisplay(CurvesDisplay):
         """Mean of the areas under the curves that are shown."""
         return float(np.mean([curve.area for curve in self.curves]))
 
-    def plot(self, ax: GivenAxes = None, **style: Any) -> Self:
-        """Draw the curves; ``style`` goes to ``Axes.plot``. Returns the Display."""
-        self.ax_ = single(ax, SIZE)
-        self.figure_ = self.ax_.figure
+    def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
+        """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
+        there = self._axes(ax, SIZE)
         self.ax_.plot([0, 1], [0, 1], color=foreground(), alpha=0.4, linewidth=0.8, linestyle=":")
-        self._draw_curves("area", "lower right", **style)
+        self._draw_curves("area", "lower right", there, name, **style)
         one = len(self.curves) == 1
         which = "share of other rows above the threshold" if one else "share of other classes' rows above the threshold"
         self.ax_.set_xlabel(which)

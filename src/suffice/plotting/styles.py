@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.exceptions import InputError
+from suffice.formats import shortened
 from suffice.numerics.types import Float, Index
+from suffice.plotting.ticks import time_ticks
 from suffice.tables.table import Kind
 from suffice.tables.times import time_text
 
@@ -89,12 +91,11 @@ def background() -> str:
 def label_text(name: object, longest: int = LONGEST) -> str:
     r"""A name as text in a figure: short, on one line, and free of Matplotlib's own syntax.
 
-    >>> label_text("US$ a_b"), label_text("_hidden"), label_text("x" * 40, 10)
-    ('US\\$ a_b', ' _hidden', 'xxxxxxxxx…')
+    >>> label_text("US$ a_b"), label_text("_hidden"), label_text("customer of type A", 12)
+    ('US\\$ a_b', ' _hidden', 'custom…ype A')
     """
     text = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in str(name)).split())
-    text = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    text = text.replace("$", r"\$")
+    text = shortened(text, longest).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text or "(empty)"
 
 
@@ -136,7 +137,7 @@ def shown_note(n_shown: int, n_all: int, things: str = "classes", which: str = "
 
 def plain_axes(axes: Axes, *, grid: bool = True) -> None:
     """Hide the frame's upper and right line, and draw a light grid behind everything."""
-    for side in ("top", "right"):
+    for side in {"top", "right"} & set(axes.spines):
         axes.spines[side].set_visible(False)
     if grid:
         axes.set_axisbelow(True)
@@ -167,11 +168,11 @@ def column_axis(axis: Axis, column: object, kind: Kind) -> None:
 
 
 def _time_ticks(axis: Axis) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter
 
     low, high = axis.get_view_interval()
     length = len("2020-01-01") if high - low > DAYS * 86_400 else None
-    axis.set_major_locator(MaxNLocator(4 if length else 3))
+    axis.set_major_locator(FixedLocator(time_ticks(low, high)))
     axis.set_major_formatter(FuncFormatter(lambda seconds, _: time_text(seconds)[:length]))
     if axis is axis.axes.xaxis:
         axis.set_tick_params(labelrotation=20)

@@ -22,7 +22,6 @@ from suffice.tables.table import dense_numbers
 from suffice.tables.times import time_text
 
 __all__ = [
-    "MODEL_LEVELS",
     "cell",
     "information",
     "marginals_of",
@@ -33,9 +32,10 @@ __all__ = [
 N_VALUES, FEWEST_VALUES = 81, 41  # of a density that is drawn
 MOST_POINTS = 25_000  # of all densities
 MOST_LEVELS = 12  # of a picture, and of a table of parameters
-MODEL_LEVELS = ("(missing)", "(unseen)", "(other)")  # names of probabilities that are not levels of the data
 CELLS_OF_DRAWS = 8_000_000  # cells that may be drawn to estimate information
 LONGEST = 400  # characters of a cell
+ROUNDING = 1e-9  # bits
+UNITS = {"time": "UTC, deviations in seconds", "duration": "seconds"}
 EMPTY = "(empty)"  # the level of an empty text
 
 
@@ -49,7 +49,12 @@ def information(fitted: Fitted, n_samples: int = N_SAMPLES) -> dict[object, tupl
         found = mutual_information(fitted, max(min(n_samples, CELLS_OF_DRAWS // n_columns), 200))
     except SufficeError:
         return {}
-    return {name: (each.bits, each.error, len(each.columns) > 1) for each in found for name in each.columns}
+    bits = [each.bits if each.bits > ROUNDING else 0.0 for each in found]
+    return {
+        name: (known, each.error, len(each.columns) > 1)
+        for known, each in zip(bits, found, strict=True)
+        for name in each.columns
+    }
 
 
 def marginals_of(fitted: Fitted, places: Sequence[ColumnPlace], n_classes: int) -> list[Marginal | str]:
@@ -99,6 +104,7 @@ def summarize_column(
         _parameters(fitted, place, shown),
         curves,
         note,
+        UNITS.get(place.kind, ""),
     )
 
 

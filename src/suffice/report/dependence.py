@@ -88,7 +88,7 @@ def _listed(matrix: Float, names: Sequence[object], n_columns: int, of: str) -> 
 
 def _sentences(fitted: Fitted, found: Correlations | None, slope: tuple[float, float, float] | None) -> tuple[str, ...]:
     out = [] if found is None or len(found.columns) < 2 else [_strongest(found)]
-    return tuple(out) if slope is None else (*out, _effect(fitted, *slope))
+    return tuple(out) if slope is None else (*out, _effect(fitted, found, *slope))
 
 
 def _strongest(found: Correlations) -> str:
@@ -104,16 +104,25 @@ def _strongest(found: Correlations) -> str:
     return f"Strongest correlations within the classes: {'; '.join(strong)}."
 
 
-def _effect(fitted: Fitted, slope: float, log_loss: float, calibrated: float) -> str:
+def _largest(found: Correlations) -> float:
+    """The largest correlation of two columns, without its sign."""
+    return max((abs(value) for i, line in enumerate(found.matrix) for value in line[:i]), default=0.0)
+
+
+def _effect(fitted: Fitted, found: Correlations | None, slope: float, log_loss: float, calibrated: float) -> str:
     """What dependence, and anything else that makes evidence count too much or too little, does to probabilities."""
     if 0.95 <= slope <= 1.05:
         return "The probabilities of held-out rows are neither too extreme nor too cautious."
     kind = "too extreme" if slope < 1 else "too cautious"
+    specification = fitted.specification
     blocks = fitted.estimate.blocks
     naive = sum(len(block.names) if block.independent else 1 for block in blocks if not block.member) > 1
     parts = "Columns" if naive else "Words" if any(block.family.reads == "documents" for block in blocks) else ""
-    reason = f"{parts} that depend on each other are counted as separate evidence. " if slope < 1 and parts else ""
-    how = "Such probabilities have" if fitted.specification.calibrates else "With calibrate=True, they would have"
+    dependent = parts == "Words" or (found is not None and _largest(found) >= STRONG)
+    reason = f"{parts} that depend on each other are counted as separate evidence. " if slope < 1 and dependent else ""
+    how = "Calibrated probabilities would have"
+    if "calibrate" in specification.parameters():
+        how = "Such probabilities have" if specification.calibrates else "With calibrate=True, they would have"
     return (
         f"The probabilities of held-out rows are {kind}: their log-odds should be multiplied by {slope:.2f}. {reason}"
         f"{how} a log-loss of {calibrated:.4g} instead of {log_loss:.4g}."

@@ -91,6 +91,7 @@ def _environment() -> jinja2.Environment:
     )
     filters: dict[str, Any] = {
         "cell": _cell,
+        "column": _column_text,
         "counted": counted,
         "digits": number_text,
         "percent": percent_text,
@@ -99,6 +100,11 @@ def _environment() -> jinja2.Environment:
     }
     environment.filters.update(filters)
     return environment
+
+
+def _column_text(name: str) -> str:
+    """The name of a column in a heading; a column of an array has its position as its name."""
+    return f"column {name}" if name.isdecimal() else name or "(empty)"
 
 
 def _policy(script: str, css: str) -> str:
@@ -288,4 +294,4 @@ def _cell(value: Cell, digits: int = 4) -> str:
 
 
 def _short(text: object, most: int = LONGEST_NAME) -> str:
-    return shortened(text, most)
+    return shortened(text, most) or "(empty)"

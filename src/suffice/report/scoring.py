@@ -96,9 +96,10 @@ def _states_formula(family: Family) -> bool:
 def _too_large(formulas: Sequence[Formula], size: int, most_bytes: int) -> str:
     words = sum(len(formula.block.words) for formula in formulas if isinstance(formula.block, Words))
     held = f"the scores of {words:,} words" if words else "the parameters of the model"
+    fewer = " A model of fewer words has the form: max_words=5000." if words else ""
     return (
         f"A page that computes posteriors would have to hold {held}, {size / 1e6:,.1f} MB; the limit is "
-        f"{most_bytes / 1e6:,.1f} MB."
+        f"{most_bytes / 1e6:,.1f} MB.{fewer}"
     )
 
 

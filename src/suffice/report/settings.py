@@ -183,7 +183,7 @@ def warnings_of(
         if column.unseen is not None and column.unseen > UNSEEN
     ]
     if held_out is not None:
-        if held_out.log_loss > held_out.baseline_log_loss:
+        if held_out.log_loss > held_out.baseline_log_loss > 0:
             out.append(
                 f"The log-loss of held-out rows is {held_out.log_loss:.4g}, and that of the class shares alone "
                 f"{held_out.baseline_log_loss:.4g}: the class shares alone predict better."
@@ -191,9 +191,15 @@ def warnings_of(
         elif held_out.calibration_error > UNCALIBRATED:
             out.append(
                 f"Probabilities differ from observed frequencies by {percent_text(held_out.calibration_error)} on "
-                f"average.{'' if fitted.specification.calibrates else ' Fit the model with calibrate=True.'}"
+                f"average.{_calibration_advice(fitted)}"
             )
         out += held_out.notes
     if rows is not None and rows.provided.skipped:
         out.append(f"{counted(rows.provided.skipped, 'row')} of the data could not be read.")
     return tuple(out)
+
+
+def _calibration_advice(fitted: Fitted) -> str:
+    """The setting that calibrates the model, if it has one that is not set."""
+    can = "calibrate" in fitted.specification.parameters() and not fitted.specification.calibrates
+    return " Fit the model with calibrate=True." if can else ""

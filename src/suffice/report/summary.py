@@ -106,6 +106,8 @@ class ColumnSummary:
     curves : Curves or None
     note : str
         Why there is no picture.
+    unit : str
+        "seconds" of a duration; of a time, "UTC, deviations in seconds"; empty for others.
     """
 
     name: str
@@ -122,6 +124,7 @@ class ColumnSummary:
     parameters: Table | None = None
     curves: Curves | None = None
     note: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -277,7 +280,8 @@ class Field:
     ----------
     column : str
         The key of its cell in a row.
-    kind : {"number", "count", "time", "levels", "yes_no", "text"}
+    kind : {"number", "count", "time", "levels", "yes_no", "above", "text"}
+        "above" is a choice between numbers up to a threshold, ``low``, and those above it, such as ``high``.
     low, high : float or None
         Range of the slider.
     n_levels : int
@@ -285,15 +289,18 @@ class Field:
     start : float, int, str or None
         The value at first, the position of a level, or None for a missing cell.
     may_be_missing : bool
+    unit : str
+        "seconds" of a duration, "UTC" of a time; empty for others.
     """
 
     column: str
-    kind: Literal["number", "count", "time", "levels", "yes_no", "text"]
+    kind: Literal["number", "count", "time", "levels", "yes_no", "above", "text"]
     low: float | None = None
     high: float | None = None
     n_levels: int = 0
     start: Cell = None
     may_be_missing: bool = True
+    unit: str = ""
 
 
 @dataclass(frozen=True)

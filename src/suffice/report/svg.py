@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 
 from suffice.formats import percent_text, shortened
-from suffice.report.axes import tick_texts, ticks, time_ticks
+from suffice.plotting.ticks import tick_texts, ticks, time_ticks
 
 __all__ = ["bar_chart", "confusion_matrix", "correlation_matrix", "curves", "level_bars", "reliability", "spikes"]
 
@@ -257,7 +257,7 @@ def _axis(low: float, high: float, is_time: bool) -> tuple[str, int]:
 
 
 def _short(text: str, most: int = LABEL) -> str:
-    return escape(shortened(text, most))
+    return escape(shortened(text, most) or "(empty)")
 
 
 def _svg(width: float, height: float, body: str, texts: dict[str, object]) -> str:

@@ -22,6 +22,7 @@ __all__ = ["what_if_of"]
 
 MOST_BYTES = 220_000  # of the parameters in a page
 DAY = 86_400
+UNITS = {"time": "UTC", "duration": "seconds"}
 TAIL = 0.005  # share of the rows on each side that may be far from the others
 
 
@@ -39,6 +40,7 @@ def what_if_of(
     if "reason" in parameters:
         return WhatIf(reason=parameters["reason"])
     column_of = dict(zip((each.position for each in places), parameters["columns"], strict=True))
+    thresholds = _thresholds(parameters, places)
     hidden = [column_of[each.position] for each in places if each not in shown]
     if not all(column["missing"] for column in hidden):
         return WhatIf(reason="The model has more columns than the page shows, and their cells may not be missing.")
@@ -47,8 +49,22 @@ def what_if_of(
         size = len(json.dumps(parameters))
         if size > MOST_BYTES:
             return WhatIf(reason=f"The parameters of the model are too large for a page: {size / 1e6:.1f} MB.")
-    fields = tuple(_field(fitted, each, found, column_of[each.position], rows) for each, found in shown.items())
+    fields = tuple(
+        _field(fitted, each, found, column_of[each.position], rows, thresholds.get(each.position))
+        for each, found in shown.items()
+    )
     return WhatIf(fields, len(hidden), parameters)
+
+
+def _thresholds(parameters: Mapping[str, Any], places: Sequence[ColumnPlace]) -> dict[int, float]:
+    """Thresholds of columns that the model reads as yes or no, by the positions of the columns."""
+    return {
+        places[at].position: float(form["above"])
+        for block in parameters["blocks"]
+        if block.get("by_column")
+        for at, form in zip(block["columns"], block["forms"], strict=True)
+        if form.get("above") is not None
+    }
 
 
 def _without_columns(fitted: Fitted, parameters: Mapping[str, Any], hidden: Sequence[int]) -> dict[str, Any]:
@@ -89,6 +105,7 @@ def _field(
     known: Marginal | str,
     column: Mapping[str, Any],
     rows: ReportRows | None,
+    threshold: float | None,
 ) -> Field:
     name, kind, may_be_missing = column["name"], column["kind"], column["missing"]
     if kind == "text":
@@ -97,9 +114,12 @@ def _field(
     if kind in ("levels", "yes_no"):
         n_levels = len(column.get("levels", ())) if kind == "levels" else 2
         return Field(name, kind, n_levels=n_levels, start=_likeliest(found, n_levels), may_be_missing=may_be_missing)
+    if threshold is not None:
+        above = threshold + max(abs(threshold), 1.0)
+        return Field(name, "above", threshold, above, 2, _likeliest(found, 2), may_be_missing)
     low, high, start = _range(fitted, place, found, rows)
     shape = "time" if kind == "time" else "count" if found is not None and found.kind == "counts" else "number"
-    return Field(name, shape, low, high, 0, start, may_be_missing)  # type: ignore[arg-type]
+    return Field(name, shape, low, high, 0, start, may_be_missing, UNITS.get(kind, ""))  # type: ignore[arg-type]
 
 
 def _likeliest(found: Marginal | None, n_levels: int) -> int | None:

@@ -69,11 +69,12 @@ export const columnForms = {
       if (isMissing(value)) return Array.from(missing);
       const at = levelOf(places, value);
       if (at >= 0) return Array.from(table.subarray(at * K, at * K + K));
-      if (levels.length) seen.ignored.add(column.at);
       if (!unseen && levels.length) {
         throw new Problem(`${quoted(column.name)} holds a level that the model has never seen.`);
       }
-      return Array.from(value >= size || !unseen ? missing : unseen);
+      const scores = value >= size || !unseen ? missing : unseen;
+      if (levels.length && scores.every((each, k) => each === missing[k])) seen.ignored.add(column.at);
+      return Array.from(scores);
     };
   },
 };

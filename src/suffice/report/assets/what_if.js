@@ -24,6 +24,12 @@ function element(tag, attributes = {}, ...children) {
 /** A name in its own writing direction. */
 const named = (text) => element("bdi", {}, text);
 
+/** The name of a class or a part as text. */
+const nameText = (name) => (name === "" ? "(empty)" : name);
+
+/** The name of a column as text; a column of an array has its position as its name. */
+export const columnText = (name) => (/^\d+$/.test(name) ? `column ${name}` : nameText(name));
+
 /** A probability as people read it. */
 export function percentText(p) {
   if (!Number.isFinite(p)) return "–";
@@ -108,10 +114,10 @@ function clearButton(field, clear, changed) {
 }
 
 /** A choice of levels. Options hold the position of a level, or "missing" or "unseen". */
-function levelsField(id, field, changed, levels) {
+function levelsField(id, field, changed, levels, texts = levels.map(levelText)) {
   const select = element("select", { id });
   if (field.may_be_missing) select.append(element("option", { value: "missing" }, "(missing)"));
-  levels.forEach((level, i) => select.append(element("option", { value: i }, levelText(level))));
+  texts.forEach((text, i) => select.append(element("option", { value: i }, text)));
   if (field.kind === "levels") select.append(element("option", { value: "unseen" }, "(another level)"));
   select.addEventListener("change", changed);
   const read = () => {
@@ -150,9 +156,12 @@ function makeField(field, column, i, changed) {
   if (field.kind === "text") made = textField(id, field, changed);
   else if (field.kind === "levels") made = levelsField(id, field, changed, column.levels ?? []);
   else if (field.kind === "yes_no") made = levelsField(id, field, changed, column.levels);
-  else if (field.kind === "time") made = timeField(id, field, changed);
+  else if (field.kind === "above") {
+    made = levelsField(id, field, changed, [field.low, field.high], [`at most ${field.low}`, `above ${field.low}`]);
+  } else if (field.kind === "time") made = timeField(id, field, changed);
   else made = numberField(id, field, changed);
-  const label = element("label", { for: id }, named(field.column));
+  const unit = field.unit ? [element("span", { class: "soft unit" }, ` (${field.unit})`)] : [];
+  const label = element("label", { for: id }, named(columnText(field.column)), ...unit);
   const inputs = element("div", { class: "inputs" }, ...made.parts);
   const long = field.kind === "number" && [field.low, field.high, field.start].some((each) => Math.abs(each) > 1e6);
   const kind = field.kind === "text" ? "field wide" : long ? "field long" : "field";
@@ -200,6 +209,12 @@ export function strongestParts(parts, most = MOST_PARTS) {
   return [...order.slice(0, most), { name: `${rest.length} other parts`, value }];
 }
 
+/** What the parts add up to. */
+export function measureOf(calibration) {
+  if (!calibration) return "log-odds";
+  return calibration.by_column ? "weighted log-odds" : "log-odds before calibration";
+}
+
 /** Run the form in the elements of a page. */
 export function run(root, data) {
   const { fields, parameters, colors } = data;
@@ -208,13 +223,15 @@ export function run(root, data) {
   const place = new Map(columns.map((column, i) => [column.name, i]));
   const chosen = { label: at("label"), against: at("against") };
   const color = (k) => colors[k] ?? "none";
+  const isColumn = new Set(columns.map((column) => column.name));
+  const measure = measureOf(parameters.calibration);
   let last = null;
 
   const made = fields.map((field, i) => makeField(field, columns[place.get(field.column)], i, () => update()));
   root.querySelector("fieldset").append(...made.map((each) => each.place));
   for (const select of Object.values(chosen)) {
     select.append(element("option", { value: "auto" }, select === chosen.label ? "the most probable class" : "the next class"));
-    classes.forEach((label, k) => select.append(element("option", { value: k }, label)));
+    classes.forEach((label, k) => select.append(element("option", { value: k }, nameText(label))));
     select.addEventListener("change", () => showParts());
   }
   at("explanation").hidden = classes.length < 2;
@@ -248,15 +265,15 @@ export function run(root, data) {
     const shown = classes.length > MOST_CLASSES ? order.slice(0, MOST_CLASSES) : classes.map((_, k) => k);
     for (const k of shown) {
       const p = last.posterior[k];
-      list.append(bar(classes[k], percentText(p), p, color(k), { "data-class": k, "data-p": p }));
+      list.append(bar(nameText(classes[k]), percentText(p), p, color(k), { "data-class": k, "data-p": p }));
     }
     if (shown.length < classes.length) {
       const rest = order.slice(MOST_CLASSES).reduce((sum, k) => sum + last.posterior[k], 0);
       list.append(bar(`${classes.length - shown.length} other classes`, percentText(rest), rest, "none"));
     }
-    const notes = [`Most probable: ${classes[order[0]]}, ${percentText(last.posterior[order[0]])}.`];
+    const notes = [`Most probable: ${nameText(classes[order[0]])}, ${percentText(last.posterior[order[0]])}.`];
     if (last.ignored.length) {
-      notes.push(`Unknown values count as missing: ${last.ignored.map((i) => columns[i].name).join(", ")}.`);
+      notes.push(`Unknown values count as missing: ${last.ignored.map((i) => columnText(columns[i].name)).join(", ")}.`);
     }
     if (last.unknown.length) notes.push(`Words that the model does not know: ${last.unknown.slice(0, 8).join(", ")}.`);
     at("status").textContent = notes.join(" ");
@@ -272,9 +289,17 @@ export function run(root, data) {
     const finite = shown.map((each) => Math.abs(each.value)).filter(Number.isFinite);
     const most = Math.max(...finite, 1);
     const total = last.scores[first] - last.scores[second];
-    const title = `log-odds of ${classes[first]} against ${classes[second]}`;
-    list.append(partBar(title, total, Math.max(most, Math.abs(total)), [color(first), color(second)]));
-    for (const each of shown) list.append(partBar(each.name, each.value, most, [color(first), color(second)]));
+    const title = `${measure} of ${nameText(classes[first])} against ${nameText(classes[second])}`;
+    const sides = [color(first), color(second)];
+    list.append(partBar(title, total, Math.max(most, Math.abs(total)), sides));
+    if (measure !== "log-odds") {
+      const odds = Math.log(last.posterior[first]) - Math.log(last.posterior[second]);
+      list.append(partBar("log-odds of the probabilities above", odds, Math.max(most, Math.abs(odds)), sides));
+    }
+    for (const each of shown) {
+      const text = isColumn.has(each.name) ? columnText(each.name) : nameText(each.name);
+      list.append(partBar(text, each.value, most, sides));
+    }
   }
 
   /** The classes to compare: those that were chosen, or the most probable ones. */

@@ -1,4 +1,4 @@
-"""Axes of pictures: round numbers and points in time, and texts that tell them apart."""
+"""Ticks of axes: round numbers and points in time, and texts that tell them apart."""
 
 from __future__ import annotations
 
