@@ -42,7 +42,7 @@ def test_bars_of_a_waterfall_add_up_to_the_log_odds(model):
     assert display.names[0] == "(prior)"
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == [*display.names, "total"]
     assert display.ax_.get_title().startswith("1 against 0")
-    assert display.ax_.get_xlabel() == f"{found.measure} in nats:  ← 0   |   1 →"
+    assert display.ax_.get_xlabel() == f"{found.measure} in nats\n← 0   |   1 →"
     for bar, part in zip(bars, display.parts, strict=False):
         assert bool(bar.get_hatch()) == (part < 0)  # readable without colours
 

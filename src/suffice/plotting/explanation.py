@@ -192,7 +192,7 @@ class ExplanationDisplay:
         self.ax_.set_yticks(range(n), [*self.names, "total"])
         self.ax_.set_ylim(n - 0.4, -0.6)
         label, against = label_text(self.label, SHORT), label_text(self.against, SHORT)
-        self.ax_.set_xlabel(f"{self.measure} in nats:  ← {against}   |   {label} →")
+        self.ax_.set_xlabel(f"{self.measure} in nats\n← {against}   |   {label} →")
         title = f"{label} against {against}"
         if self.predicted_log_odds is not None:
             title += f"\nlog-odds of the calibrated probabilities: {_signed(self.predicted_log_odds)}"

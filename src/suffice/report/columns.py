@@ -90,21 +90,21 @@ def summarize_column(
     value, error, with_block = (None, None, False) if bits is None else bits
     missing, unseen, missing_of = _cells_without_value(fitted, place, rows)
     return ColumnSummary(
-        str(place.name),
-        place.kind,
-        place.block.family.name,
-        place.number if place.is_joint else None,
-        None if weights is None else weights[min(place.j, len(weights) - 1)],
-        value,
-        error,
-        with_block,
-        missing,
-        unseen,
-        missing_of,
-        _parameters(fitted, place, shown),
-        curves,
-        note,
-        UNITS.get(place.kind, ""),
+        name=str(place.name),
+        kind=place.kind,
+        family=place.block.family.name,
+        block=place.number if place.is_joint else None,
+        weight=None if weights is None else weights[min(place.j, len(weights) - 1)],
+        bits=value,
+        bits_error=error,
+        with_block=with_block,
+        missing=missing,
+        unseen=unseen,
+        missing_of=missing_of,
+        parameters=_parameters(fitted, place, shown),
+        curves=curves,
+        note=note,
+        unit=UNITS.get(place.kind, ""),
     )
 
 

@@ -51,47 +51,47 @@ def scores_of(found: RowPredictions, read: LabelledTable) -> HeldOut:
     order = sorted(range(n_classes), key=lambda k: (-by_class[k]["rows"], k))[:MOST_CLASSES]
     weight, confidence, accuracy = (tuple(map(float, each)) for each in evaluation.reliability())
     return HeldOut(
-        found.rule,
-        "data",
-        evaluation.n_rows,
-        read.n_rows,
-        total["accuracy"],
-        total["accuracy_error"],
-        total["majority"],
-        total["balanced_accuracy"],
-        total["log_loss"],
-        total["log_loss_error"],
-        total["baseline_log_loss"],
-        total["calibration_error"],
-        total["auc"],
-        total["brier"],
-        tuple(
+        rule=found.rule,
+        source="data",
+        n_rows=evaluation.n_rows,
+        of_rows=read.n_rows,
+        accuracy=total["accuracy"],
+        accuracy_error=total["accuracy_error"],
+        majority=total["majority"],
+        balanced_accuracy=total["balanced_accuracy"],
+        log_loss=total["log_loss"],
+        log_loss_error=total["log_loss_error"],
+        baseline_log_loss=total["baseline_log_loss"],
+        calibration_error=total["calibration_error"],
+        auc=total["auc"],
+        brier=total["brier"],
+        by_class=tuple(
             ClassScore(names[k], *(by_class[k][key] for key in ("rows", "precision", "recall", "f1", "auc")))
             for k in sorted(order)
         ),
-        n_classes - len(order),
-        Calibration(weight, confidence, accuracy),
-        _confusion(evaluation, names, n_classes),
-        _notes(found.n_impossible, unknown),
+        hidden_classes=n_classes - len(order),
+        calibration=Calibration(weight, confidence, accuracy),
+        confusion=_confusion(evaluation, names, n_classes),
+        notes=_notes(found.n_impossible, unknown),
     )
 
 
 def scores_of_fit(scores: Scores) -> HeldOut:
     """The scores that a fit has left in the model."""
     return HeldOut(
-        scores.rule,
-        "fit",
-        scores.n_rows,
-        scores.of_rows,
-        scores.accuracy,
-        scores.accuracy_error,
-        scores.majority,
-        scores.balanced_accuracy,
-        scores.log_loss,
-        scores.log_loss_error,
-        scores.baseline_log_loss,
-        scores.calibration_error,
-        scores.auc,
+        rule=scores.rule,
+        source="fit",
+        n_rows=scores.n_rows,
+        of_rows=scores.of_rows,
+        accuracy=scores.accuracy,
+        accuracy_error=scores.accuracy_error,
+        majority=scores.majority,
+        balanced_accuracy=scores.balanced_accuracy,
+        log_loss=scores.log_loss,
+        log_loss_error=scores.log_loss_error,
+        baseline_log_loss=scores.baseline_log_loss,
+        calibration_error=scores.calibration_error,
+        auc=scores.auc,
     )
 
 
