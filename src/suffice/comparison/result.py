@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from suffice.comparison.plotting import PlotTarget, plot_curves
 from suffice.comparison.scores import Score
 from suffice.comparison.verdict import cross_validated, over_sizes
 from suffice.exceptions import InputError
+from suffice.formats import json_value
 from suffice.learning.scores import baseline
 from suffice.tables.listing import FrameBackend, Listing
 
@@ -109,7 +109,7 @@ class Comparison:
             "baseline_log_loss": self.baseline_log_loss,
             "classes": {str(label): count for label, count in self.class_counts.items()},
             "scores": [
-                _plain(asdict(score)) | {"generative": score.model in self.generative} for score in self.results
+                json_value(asdict(score)) | {"generative": score.model in self.generative} for score in self.results
             ],
             "curves": None if curves is None else _rows_of(curves.listing),
             "draws": None if curves is None else curves.draws,
@@ -132,15 +132,9 @@ def _rounded(value: object) -> object:
     return round(value, 4) if isinstance(value, float) else value
 
 
-def _plain(values: dict[str, object]) -> dict[str, object]:
-    """Return Python's own numbers, with None for NaN and infinity."""
-    out = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in out.items()}
-
-
 def _rows_of(listing: Listing) -> list[dict[str, object]]:
     columns: Sequence[Sequence[object]] = list(listing.values())
-    return [_plain(dict(zip(listing, cells, strict=True))) for cells in zip(*columns, strict=True)]
+    return [json_value(dict(zip(listing, cells, strict=True))) for cells in zip(*columns, strict=True)]
 
 
 def _reasons(curves: LearningCurves) -> dict[str, dict[str, str]]:

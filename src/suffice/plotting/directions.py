@@ -25,6 +25,7 @@ from suffice.plotting.styles import (
     plain_axes,
     shown_note,
 )
+from suffice.statistics.classes import evenly_spaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,8 +131,7 @@ class DirectionsDisplay:
             x = np.column_stack([rows.numbers(j, name) for j, name in zip(at, block.names, strict=True)])
             known = np.flatnonzero(np.isfinite(x).all(axis=1))
             missing = len(x) - len(known)
-            if len(known) > MOST_ROWS:
-                known = known[np.linspace(0, len(known) - 1, MOST_ROWS).astype(np.intp)]
+            known = evenly_spaced(known, MOST_ROWS)
             points, codes = (x[known] - _centre(fitted)) @ directions, rows.codes[known]
         shown = frequent_classes(fitted.model.weights.weight, max_classes)
         labels = fitted.classes.labels[shown].tolist()

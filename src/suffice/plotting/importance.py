@@ -14,6 +14,7 @@ from suffice.model.explanation_result import PRIOR, Explanation
 from suffice.numerics.types import Float
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
 from suffice.plotting.styles import COLOURS, check_count, column_text, foreground, label_text, plain_axes, shown_note
+from suffice.statistics.classes import evenly_spaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +105,7 @@ class ImportanceDisplay:
         if not len(table):
             raise InputError("X has no rows to explain.", argument="X")
         if len(table) > MOST_ROWS:
-            table = table.take(np.linspace(0, len(table) - 1, MOST_ROWS).astype(np.intp))
+            table = table.take(evenly_spaced(np.arange(len(table)), MOST_ROWS))
         found = explained(fitted, table, label, against).by_column()
         names, strength = _strengths(found)
         order = np.argsort(-strength, kind="stable")[:max_columns]

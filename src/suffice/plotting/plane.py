@@ -135,7 +135,7 @@ def _marginal_scores(fitted: Fitted, table: Table, missing: list[object]) -> Flo
         return joint(fitted, table)
     # A drop-in class refuses missing cells in rows; its densities still have marginals.
     estimate = fitted.estimate
-    scores = np.tile(estimate.log_prior, (len(table), 1))
+    log_likelihood = np.zeros((len(table), len(estimate.classes)))
     for name in (name for name in column_names(fitted) if name not in missing):
         block = place_of(fitted, name).block
         if not (isinstance(block.family, MultivariateGaussian) or block.independent):
@@ -151,13 +151,13 @@ def _marginal_scores(fitted: Fitted, table: Table, missing: list[object]) -> Flo
             continue
         x = np.asarray(table.numbers(block.positions(len(table.kinds)), names), dtype=np.float64)
         if isinstance(block.family, MultivariateGaussian):
-            scores += block.family.log_likelihood(parameters.marginal(here), np.ascontiguousarray(x[:, here]))
+            log_likelihood += block.family.log_likelihood(parameters.marginal(here), np.ascontiguousarray(x[:, here]))
         else:
             for j in here.tolist():
                 part = block.family.column_log_density(parameters, x[:, j], j)
                 terms = block.family.terms(parameters, np.nan_to_num(x)) if part is None else None
-                scores += part if part is not None else np.asarray(terms)[:, :, j]
-    return scores
+                log_likelihood += part if part is not None else np.asarray(terms)[:, :, j]
+    return bayes.joint(estimate.log_prior, log_likelihood)
 
 
 def _gaussians(fitted: Fitted, columns: tuple[object, object], values: Mapping[Any, Any]) -> tuple[Float, Float]:

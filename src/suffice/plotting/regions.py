@@ -28,6 +28,7 @@ from suffice.plotting.styles import (
     look_of,
     shown_note,
 )
+from suffice.statistics.classes import evenly_spaced
 from suffice.tables.table import Kind
 
 if TYPE_CHECKING:
@@ -278,8 +279,7 @@ def _points(rows: ShownRows | None, places: Sequence[ColumnPlace]) -> tuple[Floa
         return np.zeros((0, 2)), np.zeros(0, dtype=np.int64)
     points = np.column_stack([rows.numbers(place.position, place.name) for place in places])
     known = np.flatnonzero(np.isfinite(points).all(axis=1))
-    if len(known) > MOST_ROWS:
-        known = known[np.linspace(0, len(known) - 1, MOST_ROWS).astype(np.intp)]
+    known = evenly_spaced(known, MOST_ROWS)
     return points[known], rows.codes[known]
 
 

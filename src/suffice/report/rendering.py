@@ -15,10 +15,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suffice.exceptions import InputError, counted
-from suffice.formats import digits_of, number_text, percent_text, shortened
+from suffice.formats import digits_of, json_value, number_text, percent_text, shortened
 from suffice.report import svg
 from suffice.report.bundle import asset, bundle
-from suffice.report.summary import Cell, ColumnSummary, Summary, Table, plain
+from suffice.report.summary import Cell, ColumnSummary, Summary, Table
 from suffice.tables.times import time_text
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _policy(script: str, css: str) -> str:
 
 def _json(value: object) -> str:
     """JSON that may stand inside a script element: no text of it ends the element or begins a comment."""
-    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(json_value(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

@@ -6,9 +6,10 @@ tested without a model and the summary without a page, and `Summary.to_dict` is 
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
+
+from suffice.formats import json_value
 
 __all__ = [
     "Calibration",
@@ -29,7 +30,6 @@ __all__ = [
     "WhatIf",
     "Word",
     "Words",
-    "plain",
 ]
 
 Cell = str | int | float | bool | None
@@ -346,21 +346,6 @@ class Summary:
 
         The parameters of the what-if form, which only its script reads, are left out.
         """
-        found: dict[str, Any] = plain(asdict(replace(self, what_if=replace(self.what_if, parameters=None))))
+        found: dict[str, Any] = json_value(asdict(replace(self, what_if=replace(self.what_if, parameters=None))))
         del found["what_if"]["parameters"]
         return found
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: tuples are lists, and numbers that are not finite are None.
-
-    >>> plain({"a": (1, float("nan")), 2: "x"})
-    {'a': [1, None], '2': 'x'}
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

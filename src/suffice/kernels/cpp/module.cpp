@@ -81,6 +81,9 @@ Membership membership(const Matrix &x, const Codes &codes, const Table &soft, co
 }  // namespace suffice
 
 NB_MODULE(_core, m) {
+#ifndef SUFFICE_SANITIZE
+    nanobind::set_leak_warnings(false);  // models that live until Python ends are not leaks
+#endif
     m.def("instruction_set", [] { return suffice::kernels().name; });
     m.def("thread_count", &suffice::thread_count);
     m.def("limit_threads", &suffice::limit_threads);
