@@ -279,6 +279,8 @@ def test_source(tmp_path):
     path = tmp_path / "rows.csv"
     X.assign(grade=y).to_csv(path, index=False)
     model = NaiveBayes().fit(str(path), "grade")
+    with pytest.raises(InputError, match="y must be the name of its column of labels"):
+        model.report(str(path))
     found = model.report(str(path), "grade").summary
     assert found.held_out.rule == "leave-one-out"
     assert found.title == "NaiveBayes model of grade"

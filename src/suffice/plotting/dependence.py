@@ -143,7 +143,7 @@ class DependenceDisplay:
     def _text(self, i: int, j: int) -> None:
         value = float(self.correlation[i, j])
         known = np.isfinite(value)
-        colour = "white" if known and abs(value) > 0.65 else "black"
+        colour = "white" if known and abs(value) > 0.5 else "black"
         style: dict[str, Any] = {"color": colour} if known else {}
         text = f"{round(value, 2) + 0.0:.2f}".replace("0.", ".") if known else "–"
         self.ax_.text(j, i, text, ha="center", va="center", fontsize="x-small", **style)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,12 @@ def read_rows(fitted: Fitted, X: Any, y: Any, sample_weight: Any, held_out: Held
     ``X`` and ``y`` are those of `fit`, a source and the name of its target among them; or ``y`` is None.
     """
     if y is None:
+        if isinstance(X, str | os.PathLike):
+            raise InputError(
+                "X is the name of a file, so y must be the name of its column of labels. Rows without labels are read "
+                "from memory, or by the command suffice report.",
+                argument="y",
+            )
         table = fitted.reader.rows(plain_rows(X), fitted.layout)
         if not len(table):
             raise InputError("X has no rows. Give rows, or make a report of the model alone.", argument="X")
