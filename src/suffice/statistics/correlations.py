@@ -29,15 +29,15 @@ def within_class_correlations(x: Float, codes: Codes, weights: Float) -> Float:
     x, codes, weights = x[codes >= 0], codes[codes >= 0], weights[codes >= 0]
     known = np.isfinite(x)
     away = np.where(known, x, 0.0)
-    for k in np.unique(codes).tolist():
-        own = codes == k
-        for j in range(x.shape[1]):
-            here = own & known[:, j]
-            total = weights[here].sum()
-            if total > 0:
-                first = x[here, j][0]  # removes offsets before the mean is taken
-                moved = x[here, j] - first
-                away[here, j] = moved - weights[here] @ moved / total
+    first = np.zeros(int(codes.max(initial=-1)) + 1)
+    for j in range(x.shape[1]):
+        here = np.flatnonzero(known[:, j])
+        own, w = codes[here], weights[here]
+        first[own[::-1]] = x[here[::-1], j]  # of each class: removes offsets before the mean is taken
+        moved = x[here, j] - first[own]
+        total = np.bincount(own, w, minlength=len(first))
+        mean = np.bincount(own, w * moved, minlength=len(first)) / np.where(total > 0, total, 1.0)
+        away[here, j] = moved - mean[own]
     size = np.abs(away).max(axis=0, initial=0.0)
     unit = np.where(size > 1e-12 * np.abs(np.where(known, x, 0.0)).max(axis=0, initial=0.0), size, np.inf)
     z = away / unit
