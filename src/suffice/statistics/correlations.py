@@ -31,13 +31,13 @@ def within_class_correlations(x: Float, codes: Codes, weights: Float) -> Float:
     away = np.where(known, x, 0.0)
     first = np.zeros(int(codes.max(initial=-1)) + 1)
     for j in range(x.shape[1]):
-        here = np.flatnonzero(known[:, j])
-        own, w = codes[here], weights[here]
-        first[own[::-1]] = x[here[::-1], j]  # of each class: removes offsets before the mean is taken
-        moved = x[here, j] - first[own]
+        here = known[:, j]
+        values, own, w = x[:, j][here], codes[here], weights[here]
+        first[own[::-1]] = values[::-1]  # of each class: removes offsets before the mean is taken
+        values -= first[own]
         total = np.bincount(own, w, minlength=len(first))
-        mean = np.bincount(own, w * moved, minlength=len(first)) / np.where(total > 0, total, 1.0)
-        away[here, j] = moved - mean[own]
+        mean = np.bincount(own, w * values, minlength=len(first)) / np.where(total > 0, total, 1.0)
+        away[here, j] = values - mean[own]
     size = np.abs(away).max(axis=0, initial=0.0)
     unit = np.where(size > 1e-12 * np.abs(np.where(known, x, 0.0)).max(axis=0, initial=0.0), size, np.inf)
     z = away / unit
