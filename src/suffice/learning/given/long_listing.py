@@ -17,7 +17,8 @@ from suffice.families import Family
 from suffice.families.given import LevelValues
 from suffice.families.pair_tables import GIVEN
 from suffice.learning.given.blocks import GivenBlock, family_for, inferred_family
-from suffice.learning.given.classes import Classes, given_classes, matched
+from suffice.learning.given.classes import Classes, given_classes
+from suffice.learning.given.labelled import matched
 from suffice.model.parameter_tables import LINEAR, OFFSET, PRIOR
 from suffice.tables.levels import is_missing
 
