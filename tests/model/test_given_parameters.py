@@ -73,8 +73,7 @@ def test_fitted_parameters_give_fitted_posteriors(family, estimation, tmp_path):
     model = NaiveBayes.from_parameters({key: fitted.parameters(key)}, PRIOR)
     close(model, fitted, X)
     close(NaiveBayes.from_parameters(fitted.parameters()), fitted, X)
-    if family != "joint_table" and family != "averaged_dependence":  # a frame holds no tuples of levels
-        close(NaiveBayes.from_parameters(fitted.parameters().to_frame("polars")), fitted, X)
+    close(NaiveBayes.from_parameters(fitted.parameters().to_frame("polars")), fitted, X)
     if (family, estimation) != ("multivariate_gaussian", "bayes"):  # another product of covariance and spread
         ours, theirs = (each.parameters(wide=True).to_frame() for each in (model, fitted))
         rows = ours["family"] != "(linear form)"  # θ of three classes is determined up to a vector
@@ -406,7 +405,7 @@ def test_listings_that_are_none():
     with pytest.raises(InputError, match="for the classes 'a', 'b', 'c'; the prior names 'no', 'yes'"):
         NaiveBayes.from_parameters({"x": fitted.parameters("x")}, TWO)
     long = fitted.parameters().to_frame()
-    with pytest.raises(InputError, match="level 'red' more than once"):
+    with pytest.raises(InputError, match="level 'red' in class 'a' more than once"):
         NaiveBayes.from_parameters(pd.concat([long, long[long["level"] == "red"]]))
     with pytest.raises(InputError, match="needs a column 'class' or 'level'"):
         NaiveBayes.from_parameters({"x": pd.DataFrame({"mean": [1.0]})}, PRIOR)

@@ -16,6 +16,7 @@ from suffice.learning.given.classes import Classes, as_numbers
 from suffice.learning.given.labelled import aligned, has_entries
 from suffice.learning.given.names import OF, known_names, parameter_kind
 from suffice.numerics.types import Float
+from suffice.tables.special_levels import special
 
 __all__ = ["given_matrices", "member_tables", "parameters_of_mapping", "parameters_of_table"]
 
@@ -140,7 +141,8 @@ def _of_levels(key: object, rest: Mapping[Any, Any], classes: Classes, family: F
 
 def _levels(key: object, levels: list[Any], values: Float, classes: Classes, family: Family | None) -> dict[str, Any]:
     cuts = _cuts(levels)
-    out: dict[str, Any] = {"probability": LevelValues(levels, values)}
+    reads_words = family is not None and family.reads == "documents"
+    out: dict[str, Any] = {"probability": LevelValues(levels if reads_words else list(map(special, levels)), values)}
     if family is not None and family.reads in ("categories", "documents"):
         return out
     if cuts is not None:
