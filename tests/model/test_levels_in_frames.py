@@ -85,7 +85,7 @@ def test_levels_that_were_lost():
     text = numbers.parameters().to_frame().to_csv(index=False)
     with pytest.raises(InputError, match=r"dtype={'level': str}"):
         NaiveBayes.from_parameters(pd.read_csv(io.StringIO(text)))
-    words = TextNaiveBayes().fit(["nan cheap", "none pill", "null lunch"], ["a", "b", "b"])
+    words = TextNaiveBayes().fit(["nan cheap", "pill", "lunch"], ["a", "b", "b"])
     frame = pd.read_csv(io.StringIO(words.parameters().to_frame().to_csv(index=False)))
     with pytest.raises(InputError, match=r"empty level.*keep_default_na=False"):
         TextNaiveBayes.from_parameters(frame)
