@@ -14,7 +14,7 @@ import numpy as np
 from suffice.exceptions import InputError, counted, did_you_mean, listed
 from suffice.tables.cell_values import value_text
 
-__all__ = ["MAX_SHOWN", "Listing"]
+__all__ = ["MAX_SHOWN", "FrameBackend", "Listing"]
 
 FrameBackend = Literal["pandas", "polars", "pyarrow"] | ModuleType
 ENGINES = ("pandas", "polars", "pyarrow", "modin", "cudf")

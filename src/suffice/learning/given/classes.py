@@ -81,7 +81,14 @@ def distinct_labels(classes: Any) -> list[Any]:
         distinct = len(set(written))
     except TypeError:
         raise InputError(f"classes must be a list of labels; got {classes!r:.80}.", argument="classes") from None
-    if distinct < len(written) or not written:
+    if not written:
+        raise InputError("There are no classes; name at least one.", argument="classes")
+    if len({isinstance(label, str) for label in written}) > 1:
+        raise InputError(
+            f"Class labels must be of one type, all numbers or all strings; got {listed(written, 4)}.",
+            argument="classes",
+        )
+    if distinct < len(written):
         raise InputError(f"classes must be distinct labels; got {listed(written)}.", argument="classes")
     return written
 

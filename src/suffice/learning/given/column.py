@@ -16,6 +16,7 @@ from suffice.learning.given.classes import Classes, as_numbers
 from suffice.learning.given.labelled import aligned, has_entries
 from suffice.learning.given.names import OF, known_names, parameter_kind
 from suffice.numerics.types import Float
+from suffice.statistics.cuts import valid_cuts
 from suffice.tables.special_levels import special
 
 __all__ = ["given_matrices", "member_tables", "parameters_of_mapping", "parameters_of_table"]
@@ -79,8 +80,12 @@ def _of_names(key: object, rest: Mapping[str, Any], classes: Classes) -> dict[st
     cuts = rest.get("cuts", rest.get("cut"))
     if cuts is not None:
         values = as_numbers(cuts, f"The cuts of column {key!r}", "a list of numbers", key).reshape(-1, 1)
-        if len(values):
-            out["cut"] = LevelValues(range(1, len(values) + 1), np.repeat(values, len(classes.axis), axis=1))
+        if valid_cuts(values.ravel()) is None or not len(values):
+            raise InputError(
+                f"The cuts of column {key!r} must be increasing finite numbers, at least one; got {cuts!r:.80}.",
+                column=key,
+            )
+        out["cut"] = LevelValues(range(1, len(values) + 1), np.repeat(values, len(classes.axis), axis=1))
     for name, value in rest.items():
         what = f"The {name} of column {key!r}"
         if name in ("cut", "cuts"):

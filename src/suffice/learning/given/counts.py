@@ -192,6 +192,13 @@ def _class_weights(axis: ClassAxis, totals: Float, given: Any, names: Sequence[o
 
 def _summarized(block: Block, tables: Mapping[object, Any]) -> Statistic:
     """The statistic of a block of independent columns, each with rows of its own."""
+    if not block.independent and len(block.names) == 1:
+        raise InputError(
+            f"The family {block.family.name} of column {block.names[0]!r} does not read levels. Choose another family, "
+            "such as 'categorical', or fit the model to rows.",
+            argument="families",
+            column=block.names[0],
+        )
     if not block.independent:
         raise InputError(
             f"Counts of single columns say nothing about how {listed(list(block.names))} depend on each other. Give "

@@ -22,6 +22,7 @@ from suffice.learning.given.labelled import matched
 from suffice.model.parameter_tables import LINEAR, OFFSET, PRIOR
 from suffice.tables.levels import is_missing
 from suffice.tables.special_levels import read_level, special, told_apart
+from suffice.tables.times import time_text
 
 __all__ = ["LONG", "long_blocks", "positions_of_texts"]
 
@@ -51,6 +52,7 @@ def long_blocks(
             "These are the parameters of an ensemble, which has several models of the same columns. Build one of them.",
             argument="parameters",
         )
+    _check_times(columns)
     found = _found(columns)
     shares = {column: found.pop(column) for column in list(found) if column.name == PRIOR and not column.family}
     if not found:
@@ -143,6 +145,21 @@ def _repeated(column: object, parameter: str, label: object, level: Any) -> Inpu
     of = f"the {parameter} of the level {level!r:.80}" if level else f"the {parameter}"
     advice = KEEP if level is None else ""
     return InputError(f"Column {column!r} has {of} in class {label!r} more than once.{advice}", column=column)
+
+
+def _check_times(columns: Mapping[str, list[Any]]) -> None:
+    """Raise `InputError` if the column ``time`` of a listing was changed, but not its ``value``, or the other way."""
+    for i, time in enumerate(columns.get("time", ())):
+        if is_missing(time) or time == "":
+            continue
+        expected = time_text(_number(columns["value"][i], columns["column"][i], str(columns["parameter"][i])))
+        if str(time) != expected:
+            raise InputError(
+                f"Row {i} of the parameters has the time {str(time)!r}, but its value is {expected!r}. Change the "
+                "value, which is in seconds since 1970, and leave out the column 'time'.",
+                argument="parameters",
+                rows=[i],
+            )
 
 
 def _number(value: Any, column: object, parameter: str) -> float:
