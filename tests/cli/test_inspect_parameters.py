@@ -126,10 +126,8 @@ def test_a_model_from_parameters_has_no_rows(given):
         (("remove", "g.suffice", "x.csv", "--target", "y", "-o", "m.suffice"), "changed"),
     ):
         said = refused(*command)
-        assert (
-            f"g.suffice was built from parameters, which do not include the number of rows, so it cannot be {done}"
-            in said
-        )
+        assert "g.suffice was built from parameters, which do not include the number of rows" in said
+        assert f"so it cannot be {done}. Fit a model to rows" in said
         assert "suffice fit DATA -o MODEL" in said
         assert "from_counts" not in said
 

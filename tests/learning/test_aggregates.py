@@ -1,4 +1,4 @@
-"""Models from counts and moments equal those of the rows, and learn on."""
+"""Models from counts and moments equal those of the rows, and can be updated."""
 
 import numpy as np
 import pandas as pd

@@ -120,7 +120,7 @@ def _complement(table: GivenTable) -> tuple[Sequence[str], Float]:
     if "draws outside" not in table.parameters and n_classes > 2:
         raise InputError(
             f"Column {table.name!r}: with more than two classes, the complement needs 'draws outside', how often each "
-            "word occurs in all other classes; shares do not say how large the classes are.",
+            "word occurs in all other classes; shares do not determine how large the classes are.",
             column=table.name,
         )
     words, outside = _first(table, ("draws outside", "share outside", "share", "probability"))
