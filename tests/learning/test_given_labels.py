@@ -70,6 +70,18 @@ def test_moments_of_independent_columns():
             NaiveBayes.from_moments(**given, ddof=1)
 
 
+def test_arrays_beside_labels():
+    """Arrays follow labels that the user has ordered, or that are sorted; not those by which pandas sorts counts."""
+    variances = FRAME.groupby(Y).var()
+    fitted = NaiveBayes().fit(FRAME, Y)
+    with pytest.raises(InputError, match=r"means has no labels of classes.*classes=\[...\]"):
+        NaiveBayes.from_moments(Y.value_counts(), MEANS.to_numpy(), variances, ddof=1)
+    given = {"variances": variances, "ddof": 1, "columns": ["u", "v"]}
+    close(NaiveBayes.from_moments(Y.value_counts(), MEANS.to_numpy(), classes=["a", "b"], **given), fitted)
+    close(NaiveBayes.from_moments(Y.value_counts().sort_index(), MEANS.to_numpy(), **given), fitted)
+    close(NaiveBayes.from_moments({"b": 60, "a": 40}, MEANS.to_numpy()[::-1], **given), fitted)
+
+
 def test_integer_classes():
     y = (Y == "b").to_numpy().astype(int)
     fitted = NaiveBayes().fit(FRAME, y)

@@ -340,8 +340,9 @@ def update(
         declared = classes if declared is None else declared.union(classes)
     if expected.check is None or not rows.at_once:  # otherwise it was checked before the rows were summarised
         specification.check_updated(merged, layout.n_columns)
-    for block in specification.blocks_of(layout.schema, None if fitted is None else fitted.tuning):
-        check_named_classes(block.family, merged.classes)
+    if known is None or len(merged.classes) > len(known):
+        for block in merged.blocks:
+            check_named_classes(block.family, merged.classes)
     if expected.fitted is None:
         specification.warn_about_first_batch(merged, layout)
         out = Fitted(specification, layout, merged, declared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from suffice.families import Family, Gaussian, MultivariateGaussian
 from suffice.families.covariance import checked_covariance
 from suffice.learning.fitted import Fitted
 from suffice.learning.given.classes import Classes, as_numbers, class_labels
-from suffice.learning.given.labelled import aligned, has_entries, second_labels
+from suffice.learning.given.labelled import aligned, has_entries, labels_of, second_labels
 from suffice.learning.given.model import class_sums
 from suffice.learning.specification import Specification
 from suffice.model import Model
@@ -70,6 +71,8 @@ def given_moments(
     by_class = has_entries(spread) or what == "variances"
     written = class_labels(classes, n, means, *([spread] if by_class else []))
     axis = ClassAxis.of(written)
+    if classes is None:
+        _check_order(written, axis, {"n": n, "means": means} | ({what: spread} if by_class else {}))
     of = Classes(axis, axis.labels[axis.positions(np.array(written))].tolist(), np.ones(len(axis)))
     weight = of.numbers(n, "n")
     if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
@@ -88,6 +91,18 @@ def given_moments(
     given = GivenMoments(axis, names, weight, centre, _spread(spread, of, names, what, pooled=pooled), pooled, ddof)
     _check_divisors(given, what)
     return given
+
+
+def _check_order(written: list[Any], axis: ClassAxis, given: Mapping[str, Any]) -> None:
+    """Raise `InputError` if an array has to follow an order of classes that pandas has chosen, not the user."""
+    chosen = not any(isinstance(each, Mapping) for each in given.values()) and written != axis.labels.tolist()
+    for name, each in given.items():
+        if chosen and labels_of(each) is None:
+            raise InputError(
+                f"{name} has no labels of classes, and those of the other arguments are not sorted: {listed(written)}. "
+                "Name the order of its classes with classes=[...].",
+                argument="classes",
+            )
 
 
 def column_labels(columns: Any, *given: Any) -> list[Any] | None:
