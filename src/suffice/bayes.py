@@ -87,7 +87,10 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[object]) -> Float:
     except (TypeError, ValueError):
         raise _prior_error(f" must hold one number per class, got {prior!r}.") from None
     if given.shape != (len(labels),):
-        raise _prior_error(f" has shape {given.shape}, but there are {len(labels)} classes: {listed(list(labels))}.")
+        classes = (
+            f"is 1 class: {labels[0]!r}" if len(labels) == 1 else f"are {len(labels)} classes: {listed(list(labels))}"
+        )
+        raise _prior_error(f" has shape {given.shape}, but there {classes}.")
     if not np.all(np.isfinite(given)) or np.any(given < 0):
         raise _prior_error(f" probabilities must be finite and not negative, got {given.tolist()}.")
     if abs(given.sum() - 1) > 1e-6:

@@ -12,6 +12,7 @@ from every_estimator import ESTIMATORS, example
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.cli.output import Page
 from suffice.cli.parameters import show_all
+from suffice.families import MultivariateGaussian
 
 
 @pytest.fixture
@@ -100,3 +101,93 @@ def test_eighty_columns(folder, capsys):
         model.fit(X, labels)
         show_all(Page(80), model.fitted_, list(model.classes_), [], 20)
         assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+# ---------------------------------------------------------------------- models without rows, and texts
+
+
+@pytest.fixture
+def given(folder):
+    """A model that was built from parameters, and a file of rows."""
+    model = NaiveBayes.from_parameters({"x": {"mean": [0, 1], "deviation": [1, 1]}}, {"a": 0.5, "b": 0.5})
+    model.save("g.suffice")
+    (folder / "x.csv").write_text("x,y\n1,a\n2,b\n")
+    return folder
+
+
+def test_a_model_from_parameters_has_no_rows(given):
+    found = json.loads(ran("inspect", "g.suffice", "--json"))
+    assert found["rows"] is None
+    assert [each["rows"] for each in found["classes"]] == [None, None]
+    assert "0.5" not in ran("inspect", "g.suffice").split("Columns")[0].split("Classes")[1]
+    for command, done in (
+        (("merge", "g.suffice", "g.suffice", "-o", "m.suffice"), "merged"),
+        (("fit", "x.csv", "--target", "y", "--update", "g.suffice", "-o", "m.suffice"), "updated"),
+        (("remove", "g.suffice", "x.csv", "--target", "y", "-o", "m.suffice"), "changed"),
+    ):
+        said = refused(*command)
+        assert "g.suffice was built from parameters, which do not include the number of rows" in said
+        assert f"so it cannot be {done}. Fit a model to rows" in said
+        assert "suffice fit DATA -o MODEL" in said
+        assert "from_counts" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "zzz"], "--target has an effect with --assumptions only"),
+        (["--weights", "qqq"], "--weights has an effect"),
+        (["--delimiter", ";"], "--delimiter has an effect"),
+        (["--level", "0.1"], "--level has an effect"),
+        (["x.csv", "--target", "y", "--assumptions", "--column", "x"], "--column has no effect with --assumptions"),
+        (["x.csv", "--target", "y", "--assumptions", "--class", "zzz"], "--class has no effect with --assumptions"),
+        (["x.csv", "--target", "y", "--assumptions", "--top", "3"], "--top has no effect with --assumptions"),
+    ],
+)
+def test_options_without_an_effect(given, options, message):
+    assert message in refused("inspect", "g.suffice", *options, code=2)
+
+
+def test_the_column_of_texts_has_its_name(folder):
+    frame = pd.DataFrame({"body": ["cheap pills", "lunch at noon", "cheap", "see you"] * 5, "y": [*"shsh"] * 5})
+    frame.to_csv("t.csv", index=False)
+    ran("fit", "t.csv", "--target", "y", "--model", "text", "--no-validate", "-o", "t.suffice")
+    assert "p(x | y) of body" in ran("inspect", "t.suffice", "--column", "body")
+    found = json.loads(ran("inspect", "t.suffice", "--json"))
+    assert list(found["parameters"]) == ["body"]
+    assert {each["column"] for each in found["telling_words"]} == {"body"}
+    assert "Its columns are 'body'" in refused("inspect", "t.suffice", "--column", "text")
+    said = refused("sample", "t.suffice", "-n", "2", "--length", "3")
+    assert "Fit it again with --weighting count" in said
+    ran("fit", "t.csv", "--target", "y", "--model", "text", "--event", "complement", "--no-validate", "-o", "c.suffice")
+    assert "--event multinomial --weighting count" in refused("sample", "c.suffice", "-n", "2")
+
+
+@pytest.mark.parametrize("covariance", ["shared", "own"])
+def test_many_dependent_columns(folder, covariance):
+    """Covariances of many columns are matrices, whichever block comes first."""
+    rng = np.random.default_rng(0)
+    numbers = pd.DataFrame(rng.normal(size=(300, 55)), columns=[f"x{i}" for i in range(55)])
+    frame = pd.concat([pd.DataFrame({"p": [*"uv"] * 150, "q": [*"uuv"] * 100}), numbers], axis=1)
+    families = {("p", "q"): "joint_table", tuple(numbers): MultivariateGaussian(covariance)}
+    model = NaiveBayes(families).fit(frame, np.arange(300) % 2)
+    model.save("m.suffice")
+    found = json.loads(ran("inspect", "m.suffice", "--json"))["parameters"]
+    block = found[",".join(numbers)]
+    assert len(block) == 1 + 2 * 55 + 2
+    given = "shared" if covariance == "shared" else "given 1"
+    matrix = np.array(block["covariance"][given])
+    np.testing.assert_allclose(np.sqrt(np.diag(matrix)), [block[f"deviation of {name}"][1] for name in numbers])
+    assert block["correlation"]["columns"] == list(numbers)
+
+
+def test_information_of_very_many_columns():
+    """Columns of a large discriminant are drawn independently, with the same information."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.normal(size=(400, 300))
+    X[:, 7] += 3 * y
+    found = GaussianDiscriminant().fit(X, y).mutual_information()
+    few = GaussianDiscriminant().fit(X[:, :20], y).mutual_information()
+    assert found["column"][0] == few["column"][0] == 7
+    assert abs(found["bits"][0] - few["bits"][0]) < 0.05

@@ -1,4 +1,4 @@
-"""Models from counts and moments equal those of the rows, and learn on."""
+"""Models from counts and moments equal those of the rows, and can be updated."""
 
 import numpy as np
 import pandas as pd
@@ -171,14 +171,14 @@ def test_moments_of_independent_columns(settings):
     [
         ({"n": {"a": -1, "b": 2}}, "n must be one number of rows"),
         ({"n": [2, 2], "means": [[0.0], [1.0]], "covariances": [[[1.0]], [[1.0]]]}, "classes are not named"),
-        ({"means": {"a": [0.0, np.nan], "b": [1.0, 1.0]}}, "finite numbers"),
+        ({"means": {"a": [0.0, np.nan], "b": [1.0, 1.0]}}, "means: class 'a', column 1 has NaN"),
         ({"means": {"a": [0.0, 1.0]}}, "no number for class 'b'"),
         ({"covariances": {"a": np.eye(2), "c": np.eye(2)}}, "unknown class 'c'"),
-        ({"covariances": np.eye(3)}, r"expected finite numbers of \(2, 2\)"),
+        ({"covariances": np.eye(3)}, r"shape \(3, 3\); expected \(2, 2\)"),
         ({"covariances": [[1.0, 0.2], [0.5, 1.0]]}, "not symmetric"),
         ({"covariances": [[1.0, 2.0], [2.0, 1.0]]}, "not positive semidefinite"),
         ({"covariances": [[-1.0, 0.0], [0.0, 1.0]]}, "at least 0"),
-        ({"ddof": 9}, "fewer rows than ddof"),
+        ({"ddof": 9}, "Class 'a' has 4 rows, fewer than ddof=9"),
         ({"ddof": -1}, "at least 0"),
         ({"columns": ["x", "x"]}, "2 different names"),
         ({"shrinkage": "ledoit_wolf"}, "fourth moments"),
@@ -192,7 +192,7 @@ def test_moments_that_are_none(changes, message):
 
 
 def test_variances_that_are_none():
-    with pytest.raises(InputError, match="variances must be at least 0"):
+    with pytest.raises(InputError, match="class 'b', column 0 has -1; it must be at least 0"):
         NaiveBayes.from_moments({"a": 2, "b": 2}, {"a": [0.0], "b": [1.0]}, {"a": [1.0], "b": [-1.0]})
     with pytest.raises(InputError, match="families='gaussian'"):
         NaiveBayes.from_moments(

@@ -73,8 +73,7 @@ def test_fitted_parameters_give_fitted_posteriors(family, estimation, tmp_path):
     model = NaiveBayes.from_parameters({key: fitted.parameters(key)}, PRIOR)
     close(model, fitted, X)
     close(NaiveBayes.from_parameters(fitted.parameters()), fitted, X)
-    if family != "joint_table" and family != "averaged_dependence":  # a frame holds no tuples of levels
-        close(NaiveBayes.from_parameters(fitted.parameters().to_frame("polars")), fitted, X)
+    close(NaiveBayes.from_parameters(fitted.parameters().to_frame("polars")), fitted, X)
     if (family, estimation) != ("multivariate_gaussian", "bayes"):  # another product of covariance and spread
         ours, theirs = (each.parameters(wide=True).to_frame() for each in (model, fitted))
         rows = ours["family"] != "(linear form)"  # θ of three classes is determined up to a vector
@@ -406,7 +405,7 @@ def test_listings_that_are_none():
     with pytest.raises(InputError, match="for the classes 'a', 'b', 'c'; the prior names 'no', 'yes'"):
         NaiveBayes.from_parameters({"x": fitted.parameters("x")}, TWO)
     long = fitted.parameters().to_frame()
-    with pytest.raises(InputError, match="level 'red' more than once"):
+    with pytest.raises(InputError, match="level 'red' in class 'a' more than once"):
         NaiveBayes.from_parameters(pd.concat([long, long[long["level"] == "red"]]))
     with pytest.raises(InputError, match="needs a column 'class' or 'level'"):
         NaiveBayes.from_parameters({"x": pd.DataFrame({"mean": [1.0]})}, PRIOR)
@@ -455,3 +454,47 @@ def test_text_family_of_a_column():
     X = pd.DataFrame({"t": TEXTS})
     fitted = NaiveBayes({"t": Text(ngram_range=(1, 2), estimation="bayes")}, prior=PRIOR).fit(X, Y)
     close(NaiveBayes.from_parameters({"t": fitted.parameters("t")}, PRIOR), fitted, X)
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "message"),
+    [
+        (["Cheap", "lunch"], {}, "words 'Cheap', as they are read with lowercase=True"),
+        (["cheap pills", "lunch"], {}, r"ngram_range=\(1, 1\)"),
+        (["a", "lunch"], {}, "min_length=2"),
+        (["the", "lunch"], {"stop_words": "english"}, "stop_words"),
+        (["!", "lunch"], {}, "min_length=2"),
+        (["é", "lunch"], {"strip_accents": "unicode", "min_length": 1}, "analyzer='word'"),
+        (["abcd", "lu"], {"analyzer": "char", "ngram_range": (2, 3)}, r"ngram_range=\(2, 3\)"),
+        (["cheap pills", "lunch"], {"ngram_range": (1, 2)}, None),
+        (["!", "lunch"], {"punctuation": True, "min_length": 1}, None),
+        (["Cheap", "a"], {"analyzer": str.split}, None),
+    ],
+)
+def test_words_that_no_document_has(words, settings, message):
+    shares = {word: {"no": 0.5, "yes": 0.5} for word in words}
+    if message is None:
+        assert TextNaiveBayes.from_parameters(shares, TWO, **settings).vocabulary_ == sorted(words)
+        return
+    with pytest.raises(InputError, match=message):
+        TextNaiveBayes.from_parameters(shares, TWO, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"characters": (3, 5), "punctuation": True, "ngram_range": (1, 2)},
+        {"analyzer": "char", "ngram_range": (1, 3)},
+        {"analyzer": "char_wb", "ngram_range": (2, 4)},
+        {"strip_accents": "ascii", "stop_words": "english", "ngram_range": (1, 3)},
+        {"lowercase": False, "min_length": 1},
+    ],
+)
+def test_words_of_any_analyzer(settings):
+    texts = [
+        "Free pills! Buy İstanbul now — it's ǅ a\tdéjà vu",
+        "Straße, the ﬁne ΑΣ lunch; noon?",
+        "so it goes, so | ~x",
+    ]
+    fitted = TextNaiveBayes(**settings).fit(texts, ["a", "b", "b"])
+    close(TextNaiveBayes.from_parameters(fitted.parameters(), **settings), fitted, texts)

@@ -334,7 +334,7 @@ HALVES = {"no": 0.5, "yes": 0.5}
         ({"x": {"mean": [10**400, 2], "deviation": [1, 1]}}, "must be numbers of each class"),
         ({"x": {"mean": [[1, 2], [3, 4]], "deviation": [1, 1]}}, r"mean has shape \(2, 2\); expected one number"),
         ({"x": {"cuts": "abc", "probability": [[0.5, 0.5]] * 2}}, "cuts of column 'x' must be a list of numbers"),
-        ({"x": {"cuts": [np.nan], "probability": [[0.5, 0.5]] * 2}}, "must be a finite number"),
+        ({"x": {"cuts": [np.nan], "probability": [[0.5, 0.5]] * 2}}, "must be increasing finite numbers"),
         ({("u", "v"): {"mean": [[0, 0], [1, 1]], "covariance": [["a", "b"], ["c", "d"]]}}, "must be a matrix"),
         ({"x": {"mean": [1, 2], "devation": [1, 1]}}, "no parameter 'devation'. Did you mean 'deviation'"),
         (

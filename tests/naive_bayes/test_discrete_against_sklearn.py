@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 
 import suffice.naive_bayes as ours
+from suffice import NaiveBayes
 
 NAMES = ["BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB"]
 X, Y = load_digits(return_X_y=True)
@@ -135,3 +136,19 @@ def test_a_class_without_rows_or_smoothing_has_equal_shares():
     model = ours.CategoricalNB(alpha=0.0, force_alpha=True).partial_fit([[0, 0], [0, 1]], [0, 0], classes=[0, 1])
     np.testing.assert_array_equal(model.feature_log_prob_[0], [[0.0], [0.0]])
     np.testing.assert_allclose(model.feature_log_prob_[1], np.log([[0.5, 0.5], [0.5, 0.5]]))
+
+
+def test_all_categories_are_listed():
+    """A listing has the categories that no row has, too, so it builds the model again."""
+    X, y = np.array([[0, 1], [2, 0], [0, 3], [2, 1]]), [0, 0, 1, 1]
+    model = ours.CategoricalNB(min_categories=[4, 2]).fit(X, y)
+    table = model.parameters(0)
+    assert table["level"] == [0, 1, 2, 3]
+    np.testing.assert_allclose(
+        np.column_stack([table["given 0"], table["given 1"]]), np.exp(model.feature_log_prob_[0]).T
+    )
+    again = NaiveBayes.from_parameters(model.parameters())
+    rows = [[1, 2], [3, 3], [0, 0]]
+    np.testing.assert_allclose(again.predict_proba(rows), model.predict_proba(rows), rtol=1e-12)
+    huge = ours.CategoricalNB().fit([[0], [1 << 40]], [0, 1])
+    assert huge.parameters(0)["level"] == [0, 1 << 40, "(unseen)"]

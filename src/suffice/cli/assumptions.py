@@ -21,12 +21,25 @@ __all__ = ["check_usage", "show_assumptions"]
 MOST_FINDINGS, MOST_ROWS = 8, 10  # that are printed
 
 
-def check_usage(data: Sequence[str], *, assumptions: bool) -> None:
-    """Raise if DATA comes without --assumptions, or the other way round."""
+SHOWING = ("top", "wanted", "labels")  # options that choose what is shown of a model
+ALWAYS = ("model", "data", "assumptions", "as_json", "quiet", "debug")
+
+
+def check_usage(ctx: click.Context, data: Sequence[str], *, assumptions: bool) -> None:
+    """Raise if DATA comes without --assumptions or the other way round, or if an option would have no effect."""
     if assumptions and not data:
         raise click.UsageError("--assumptions needs labelled rows: suffice inspect MODEL DATA --assumptions.")
     if data and not assumptions:
         raise click.UsageError("DATA is read with --assumptions only. Add --assumptions, or remove DATA.")
+    for each in ctx.command.params:
+        source = ctx.get_parameter_source(each.name or "")
+        if source is not click.core.ParameterSource.COMMANDLINE or each.name in ALWAYS:
+            continue
+        option = next((name for name in each.opts if name.startswith("--")), each.name)
+        if assumptions and each.name in SHOWING:
+            raise click.UsageError(f"{option} has no effect with --assumptions. Remove it.")
+        if not assumptions and each.name not in SHOWING:
+            raise click.UsageError(f"{option} has an effect with --assumptions only. Add --assumptions and DATA.")
 
 
 def show_assumptions(

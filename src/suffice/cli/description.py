@@ -19,6 +19,7 @@ __all__ = [
     "MemberFacts",
     "SavedFile",
     "accuracy_line",
+    "check_has_rows",
     "classes_of",
     "columns_of",
     "description",
@@ -38,10 +39,10 @@ LONGEST_SETTING = 80  # characters of a setting of columns; --json has all
 
 
 class ClassFacts(TypedDict):
-    """A class: its label, the weight of its rows, and its prior."""
+    """A class: its label, the weight of its rows (None in a model that was built from parameters), and its prior."""
 
     label: object
-    rows: float
+    rows: float | None
     prior: float
 
 
@@ -70,7 +71,7 @@ class Description(TypedDict):
 
     model: str
     settings: dict[str, object]
-    rows: float
+    rows: float | None
     classes: list[ClassFacts]
     columns: list[ColumnFacts]
     members: list[MemberFacts]
@@ -89,7 +90,7 @@ def description(model: GenerativeClassifier) -> Description:
     return {
         "model": model.fitted_.specification.estimator,
         "settings": settings_of(model),
-        "rows": sum(each["rows"] for each in classes),
+        "rows": None if model.fitted_.without_rows else float(model.fitted_.model.weights.weight.sum()),
         "classes": classes,
         "columns": columns_of(model),
         "members": members_of(model),
@@ -101,7 +102,7 @@ def classes_of(model: GenerativeClassifier) -> list[ClassFacts]:
     weights, estimate = model.fitted_.model.weights.weight.tolist(), model.fitted_.estimate
     priors = (estimate.prior / estimate.prior.sum()).tolist()
     return [
-        {"label": label, "rows": weight, "prior": prior}
+        {"label": label, "rows": None if model.fitted_.without_rows else weight, "prior": prior}
         for label, weight, prior in zip(model.classes_.tolist(), weights, priors, strict=True)
     ]
 
@@ -123,6 +124,18 @@ def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
                 "weight": None if weights is None else weights[min(i, len(weights) - 1)],
             }
     return [columns[position] for position in sorted(columns)]
+
+
+def check_has_rows(model: GenerativeClassifier, path: str, done: str) -> None:
+    """Raise `InputError` if a saved model was built from parameters, so that it cannot be ``done``."""
+    from suffice.exceptions import InputError
+
+    if model.fitted_.without_rows:
+        raise InputError(
+            f"{path} was built from parameters, which do not include the number of rows, so it cannot be {done}. Fit a "
+            "model to rows: suffice fit DATA -o MODEL.",
+            file=path,
+        )
 
 
 def members_of(model: GenerativeClassifier) -> list[MemberFacts]:

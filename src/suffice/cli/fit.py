@@ -14,6 +14,7 @@ from suffice.cli.description import (
     Description,
     SavedFile,
     accuracy_line,
+    check_has_rows,
     description,
     log_loss_line,
     model_line,
@@ -151,6 +152,8 @@ def command(
 
     with contextlib.nullcontext() if update is None else update_lock(update, output=output):
         old = None if update is None else suffice.load(update)
+        if update is not None and old is not None:
+            check_has_rows(old, update, "updated")
         kind, first = (kind, None) if like is None else model_like(like, kind, settings)
         known = old or first
         target = target if known is None or target is not None else known.fitted_.target

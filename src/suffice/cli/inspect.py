@@ -96,7 +96,7 @@ def command(
     from suffice.cli.saved_model import load
     from suffice.model.mutual_information import class_entropy
 
-    check_usage(data, assumptions=assumptions)
+    check_usage(click.get_current_context(), data, assumptions=assumptions)
     loaded = load(model)
     if assumptions:
         show_assumptions(
@@ -115,7 +115,7 @@ def command(
     fitted = loaded.fitted_
     classes = chosen_classes(fitted, labels)
     words = [each for each in _informative_words(loaded, top) if each["label"] in classes]
-    documents = {each["column"] for each in words}
+    documents = {str(each.names[0]) for each in fitted.estimate.blocks if each.family.reads == "documents"}
     informative = [each for each in _informative_columns(loaded) if not documents.issuperset(each["columns"])]
     facts, entropy_bits = description(loaded), class_entropy(fitted.estimate.prior)
     if as_json:
@@ -136,7 +136,7 @@ def command(
         return
     parameters = column_parameters(fitted, wanted, classes) if wanted else {}
     page = Page()
-    _show_model(page, model, facts, without_rows=fitted.without_rows)
+    _show_model(page, model, facts)
     bins = _bins(loaded)
     if bins:
         page.heading("Bins")
@@ -228,10 +228,12 @@ def _informative_columns(model: GenerativeClassifier) -> list[ColumnInformation]
 
 
 def _informative_words(model: GenerativeClassifier, most: int) -> list[InformativeWords]:
+    from suffice.cli.parameters import data_names
     from suffice.model.mutual_information import class_words
 
     if len(model.fitted_.classes) < 2:
         return []
+    names = data_names(model.fitted_)
     informative: list[InformativeWords] = []
     for each in class_words(model.fitted_.estimate, most):
         words: list[InformativeWord] = [
@@ -240,16 +242,16 @@ def _informative_words(model: GenerativeClassifier, most: int) -> list[Informati
                 each.words.words, each.words.log_odds.tolist(), each.words.counts.tolist(), strict=True
             )
         ]
-        informative.append({"column": str(each.column), "label": each.label, "words": words})
+        informative.append({"column": names.get(each.column, str(each.column)), "label": each.label, "words": words})
     return informative
 
 
-def _show_model(page: Page, file: str, facts: Description, *, without_rows: bool) -> None:
+def _show_model(page: Page, file: str, facts: Description) -> None:
     page.facts(
         {
             "file": f"{cell_text(file)}, {size(os.path.getsize(file))}",
             "model": model_line(facts),
-            "rows": "none; built from parameters" if without_rows else number(facts["rows"]),
+            "rows": "none; built from parameters" if facts["rows"] is None else number(facts["rows"]),
         }
     )
     page.heading("Classes")

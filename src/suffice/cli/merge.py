@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.description import description, save, saved_line, show_classes
+from suffice.cli.description import check_has_rows, description, save, saved_line, show_classes
 from suffice.cli.output import Page, json_option, print_json, row_count
 from suffice.cli.writing import check_writable, model_option, update_lock
 
 if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
     from suffice.exceptions import MergeError
 
 __all__ = ["command"]
@@ -39,7 +40,7 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
 
     with update_lock(*models, output=output):
         try:
-            merged = suffice.merge(suffice.load(path) for path in models)
+            merged = suffice.merge(_loaded(path) for path in models)
         except MergeError as error:
             raise _named(error, models) from None
         facts, saved = description(merged), save(merged, output)
@@ -49,12 +50,21 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     page = Page()
     page.facts(
         {
-            "merged": f"{counted(len(models), 'model')}, {row_count(facts['rows'])} in all",
+            "merged": f"{counted(len(models), 'model')}, {row_count(facts['rows'] or 0)} in all",
             "saved": saved_line(saved),
         }
     )
     page.heading("Classes")
     show_classes(page, facts["classes"])
+
+
+def _loaded(path: str) -> GenerativeClassifier:
+    """The model of a file, which must have learned rows."""
+    import suffice
+
+    model = suffice.load(path)
+    check_has_rows(model, path, "merged")
+    return model
 
 
 def _named(error: MergeError, models: Sequence[str]) -> MergeError:

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from suffice.learning.fitted import Fitted
     from suffice.model.parameter_tables import ColumnTable
 
-__all__ = ["chosen_classes", "column_parameters", "linear_json", "show_all", "show_column"]
+__all__ = ["chosen_classes", "column_parameters", "data_names", "linear_json", "show_all", "show_column"]
 
 MOST_CLASSES = 8  # beside each other
 MOST_PAIRED = 50  # columns of a block whose pairs are named one by one
+MOST_CORRELATED = 500  # columns whose correlations are listed beside their covariances
 MOST_LEVELS = 5  # of a column among others
 SHOWN = ("probability", "share", "share outside", "weight")  # parameters of levels and words
 
@@ -43,36 +44,42 @@ def column_parameters(fitted: Fitted, wanted: Sequence[str], classes: Sequence[A
     from suffice.exceptions import InputError, did_you_mean, listed
     from suffice.model.parameter_tables import column_names
 
-    names = column_names(fitted.estimate)
+    names, shown = column_names(fitted.estimate), data_names(fitted)
     apart = {tuple(block.names) for block in fitted.estimate.blocks if block.family.reads == "cells"}
     names = [name for each in names for name in (each if isinstance(each, tuple) and each in apart else [each])]
     members = (name for each in names if isinstance(each, tuple) for name in each)
-    by_name = {_block_name(each): each for each in (*members, *names)}
+    by_name = {shown.get(each, _block_name(each)): each for each in (*members, *names)}
     for name in wanted:
         if name not in by_name:
             hint = did_you_mean(name, by_name)
             raise InputError(
                 f"The model has no column {name!r}.{hint} Its columns are {listed([*by_name])}.", column=name
             )
-    asked = {name: by_name[name] for name in wanted} if wanted else {_block_name(each): each for each in names}
+    every = {shown.get(each, _block_name(each)): each for each in names}
+    asked = {name: by_name[name] for name in wanted} if wanted else every
     return {name: _table(fitted, column, classes) for name, column in asked.items()}
+
+
+def data_names(fitted: Fitted) -> dict[object, str]:
+    """Names of columns in the data, where the model has another name for them: that of texts alone is "text"."""
+    known, estimate = fitted.layout.feature_names, fitted.estimate
+    if known is None or len(known) != estimate.n_columns:
+        return {}
+    pairs = (pair for block in estimate.blocks for pair in zip(block.positions(len(known)), block.names, strict=True))
+    return {name: known[at] for at, name in pairs if str(name) != known[at]}
 
 
 def _table(fitted: Fitted, column: object, classes: Sequence[Any]) -> dict[str, Any]:
     from suffice.families.given import LevelValues
-    from suffice.model.parameter_tables import column_tables, parameter_table
+    from suffice.model.parameter_tables import parameter_table
 
-    axis = fitted.classes
-    at = [axis.position(label) for label in classes]
-    if isinstance(column, tuple) and len(column) > MOST_PAIRED and not fitted.estimate.blocks[0].family.one_table:
-        sources = [each for each in column_tables(fitted.estimate, fitted.layout.schema) if each.block == column]
-        table: dict[str, Any] = {"class": list(classes)}
-        for each in sources:
-            named = {name: values for name, values in each.table.items() if not isinstance(values, LevelValues)}
-            table |= {f"{name} of {each.column}": [values[k] for k in at] for name, values in named.items()}
-    else:
-        listing = parameter_table(fitted.estimate, column, fitted.layout.schema, classes)
-        table, sources = {str(name): list(values) for name, values in listing.items()}, listing.source
+    if isinstance(column, tuple) and len(column) > MOST_PAIRED:
+        block = next(each for each in fitted.estimate.blocks if tuple(each.names) == column)
+        if block.family.name == "multivariate_gaussian":
+            return _matrices(fitted, column, classes)
+    listing = parameter_table(fitted.estimate, column, fitted.layout.schema, classes)
+    table: dict[str, Any] = {str(name): list(values) for name, values in listing.items()}
+    sources = listing.source
     levels_shown = "level" in table
     for source in sources:
         name = "" if len(sources) == 1 else f" of {source.column}"
@@ -87,6 +94,36 @@ def _table(fitted: Fitted, column: object, classes: Sequence[Any]) -> dict[str, 
     return table
 
 
+def _matrices(fitted: Fitted, column: tuple[object, ...], classes: Sequence[Any]) -> dict[str, Any]:
+    """The parameters of many dependent Gaussian columns: covariances as matrices, one if the classes share it.
+
+    Correlations of very many columns follow from the covariances.
+    """
+    import numpy as np
+
+    from suffice.families.given import LevelValues
+    from suffice.model.parameter_tables import column_tables
+
+    at = [fitted.classes.position(label) for label in classes]
+    sources = [each for each in column_tables(fitted.estimate, fitted.layout.schema) if each.block == column]
+    table: dict[str, Any] = {"class": list(classes)}
+    squares: dict[str, list[Any]] = {}
+    for each in sources:
+        for name, values in each.table.items():
+            if isinstance(values, LevelValues):
+                squares.setdefault(name, []).append(values.values)
+            else:
+                table[f"{name} of {each.column}"] = [values[k] for k in at]
+    for name, rows in squares.items():
+        if name == "correlation" and len(column) > MOST_CORRELATED:
+            continue
+        whole = np.array(rows)[:, :, at]
+        shared = bool((whole == whole[:, :, :1]).all())
+        given = {"shared": whole[:, :, 0]} if shared else {f"given {c}": whole[:, :, i] for i, c in enumerate(classes)}
+        table[name] = {"columns": [str(each) for each in column], **given}
+    return table
+
+
 def linear_json(fitted: Fitted, classes: Sequence[Any]) -> dict[str, Any] | None:
     """θ and θ0 of the log-odds, by class; of two classes those of the second. None if log-odds are not linear."""
     from suffice.learning.prediction import linear_form_of_columns
@@ -94,15 +131,25 @@ def linear_json(fitted: Fitted, classes: Sequence[Any]) -> dict[str, Any] | None
     form = linear_form_of_columns(fitted)
     if form is None:
         return None
-    labels = fitted.classes.labels.tolist()
+    labels, names = fitted.classes.labels.tolist(), data_names(fitted)
     single = len(labels) == 2
     thetas = {labels[1]: form.theta} if single else dict(zip(labels, form.theta, strict=True))
     offsets = {labels[1]: form.theta0} if single else dict(zip(labels, form.theta0, strict=True))
     return {
-        "columns": [_block_name(name) for name in form.columns],
+        "columns": [
+            _block_name((names.get(name[0], name[0]), *name[1:]) if isinstance(name, tuple) else name)
+            for name in form.columns
+        ],
         "theta": {label: values for label, values in thetas.items() if label in classes},
         "theta0": {label: value for label, value in offsets.items() if label in classes},
     }
+
+
+def _renamed(name: object, names: Mapping[object, str]) -> object:
+    """The name of a part of the linear form, a column or a column and its level, with the column's name in the data."""
+    if isinstance(name, tuple):
+        return names.get(name[0], name[0]), *name[1:]
+    return names.get(name, name)
 
 
 def _block_name(name: object) -> str:
@@ -235,20 +282,17 @@ def _ordered(values: Any, chosen: Sequence[ColumnTable]) -> Any:
 
 
 def _show_words(page: Page, each: ColumnTable, labels: Sequence[Any], at: Sequence[int], top: int) -> None:
-    """Print the most telling words with their probabilities in each class."""
+    """Print the most informative words with their probabilities in each class."""
     import numpy as np
 
     from suffice.families.given import LevelValues
+    from suffice.model.mutual_information import word_information
 
     name, found = next((name, each.table[name]) for name in SHOWN if name in each.table)
     assert isinstance(found, LevelValues)
     values = found.values[:, list(at)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(np.maximum(values, np.finfo(float).tiny))
-        telling = values.max(axis=1, initial=0.0) * (logs.max(axis=1, initial=-800) - logs.min(axis=1, initial=0.0))
-    if len(at) == 1:
-        telling = values[:, 0]
-    best = np.argsort(-telling, kind="stable")[:top].tolist()
+    rank = values[:, 0] if len(at) == 1 else word_information(values)
+    best = np.argsort(-rank, kind="stable")[:top].tolist()
     title = {"share": "Shares of words", "probability": "Probabilities of words"}.get(name, f"Words by {name}")
     page.heading(f"{title} (φ)" if name in ("share", "probability") else title)
     page.table(["word", *map(str, labels)], [[found.levels[i], *values[i].tolist()] for i in best])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
 from suffice.cli.command import note_skipped_rows
-from suffice.cli.description import description, save, saved_line, show_classes
+from suffice.cli.description import check_has_rows, description, save, saved_line, show_classes
 from suffice.cli.output import Page, cell_text, json_option, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
@@ -59,6 +59,7 @@ def command(
 
     with update_lock(model, output=output):
         loaded = suffice.load(model)
+        check_has_rows(loaded, model, "changed")
         rows_before = float(loaded.fitted_.model.weights.weight.sum())
         target = known_target(loaded, target)
         source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)

@@ -58,11 +58,32 @@ def command(
     loaded = suffice.load(model)
     if not hasattr(loaded, "sample"):
         raise InputError(f"A {loaded.fitted_.specification.estimator} has no distribution p(x | y) to draw rows from.")
+    if not loaded.fitted_.has_density:
+        raise InputError(
+            f"{model} has no distribution p(x | y) to draw rows from: its scores separate classes, but are not "
+            f"log-densities.{_advice(loaded)}"
+        )
     drawn_label, rng = class_named(loaded, label), np.random.default_rng(seed)
     with write_rows(output, kind) as writer:
         # One batch is drawn even for no rows, because it has the column names.
         for start in range(0, max(n_rows, 1), BATCH_ROWS):
             writer.write(_draw(loaded, min(BATCH_ROWS, n_rows - start), drawn_label, length, rng))
+
+
+def _advice(model: GenerativeClassifier) -> str:
+    """The options of a fit whose texts can be drawn; empty for a model without texts."""
+    from suffice.cli.spelling import shell_spelling
+    from suffice.exceptions import Argument
+    from suffice.families import Text
+
+    for block in model.fitted_.estimate.blocks:
+        family = block.family
+        if isinstance(family, Text):
+            needed = {"weighting": "count", "idf": False, "length": 0}
+            changed = [Argument(name, value) for name, value in needed.items() if getattr(family, name) != value]
+            event = [Argument("event", "multinomial")] if family.event not in ("multinomial", "bernoulli") else []
+            return f" Fit it again with {' '.join(map(shell_spelling, [*event, *changed]))}."
+    return ""
 
 
 def _draw(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -9,11 +10,10 @@ import numpy as np
 
 from suffice import bayes
 from suffice.bayes import Prior
-from suffice.discriminant_analysis.moments import moments_of
 from suffice.discriminant_analysis.specification import GaussianDiscriminantSpecification
 from suffice.estimators import TunableClassifier
 from suffice.estimators.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, counted, listed
 from suffice.families import Linear, MultivariateGaussian
 from suffice.families.covariance import whiten
 from suffice.families.estimation import Estimation
@@ -21,14 +21,14 @@ from suffice.families.linear import linear_scores, rows_by_pattern
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.family import Missing
 from suffice.families.priors import GivenPrior
-from suffice.learning.fitted import Fitted
-from suffice.learning.given.aggregates import check_additive, given_moments
-from suffice.learning.given.classes import given_classes
-from suffice.learning.given.model import GivenStatistics, class_sums, column_layout, given_fitted
-from suffice.learning.given.parameters import given_blocks
+from suffice.learning.given.blocks import GivenBlock
+from suffice.learning.given.classes import Classes, given_classes
+from suffice.learning.given.counts import check_additive
+from suffice.learning.given.model import column_layout, given_fitted, given_statistics
+from suffice.learning.given.moments import check_column_names, column_labels, fitted_moments, given_moments
+from suffice.learning.given.parameters import given_block, given_blocks, is_listing
 from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
-from suffice.model import Model
 from suffice.model.explanation import Explanation
 from suffice.numerics.types import Float
 from suffice.sources.row_reader import RowLayout
@@ -181,8 +181,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     def from_parameters(
         cls,
         prior: Any,
-        means: Any,
-        covariance: Any,
+        means: Any = None,
+        covariance: Any = None,
         *,
         classes: Any = None,
         columns: Any = None,
@@ -191,21 +191,22 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     ) -> Self:
         """A model with given parameters, without rows.
 
-        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not say how
-        many rows they stand for: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, and
+        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not
+        include the number of rows: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, and
         keeps whether the covariance is shared.
 
         Parameters
         ----------
-        prior : mapping or array-like of shape (K,)
-            p(y) of each class.
+        prior : mapping or array-like of shape (K,), or a listing
+            p(y) of each class. Also the listing of all parameters that `parameters` returns, or its frame, alone.
         means : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
+            A frame of pandas has the classes as index.
         covariance : array-like of shape (d, d), or of each class
             One positive definite matrix for all classes, or one for each: a mapping, or an array of shape (K, d, d).
         classes : sequence, optional
             The labels, if the prior is an array. Arrays have their order.
         columns : sequence of str, optional
-            Names of the columns.
+            Names of the columns; by default those that frames or Series have, which otherwise get their order.
         freedom : mapping or array-like of shape (K,), optional
             Degrees of freedom: rows then have a multivariate t distribution with the given matrices as scale.
         impossible : {"error", "prior", "nan"}, default="error"
@@ -222,29 +223,24 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         >>> theta, round(float(theta0), 12)
         (array([2., 0.]), -2.0)
         """
-        of = given_classes(prior, classes)
-        centre = of.numbers(means, "means")
-        if centre.ndim != 2 or not centre.shape[1]:
-            raise InputError(
-                f"means must have a number for each class and column (K, d); got shape {centre.shape}.",
-                argument="means",
-            )
-        names = list(range(centre.shape[1])) if columns is None else list(columns)
-        if len(names) != centre.shape[1] or len(set(names)) < len(names):
-            raise InputError(
-                f"columns must be {centre.shape[1]} different names; got {listed(names)}.", argument="columns"
-            )
-        parameters = {"mean": of.in_written_order(centre), "covariance": covariance}
-        if freedom is not None:
-            parameters["freedom"] = freedom
-            parameters["spread"] = np.ones(len(of.axis))
-        (block,), of = given_blocks(
-            {tuple(names): {"family": "multivariate_gaussian", **parameters}}, prior, classes, None
+        specification = GaussianDiscriminantSpecification(impossible=impossible)
+        specification.check()
+        if is_listing(prior):
+            _check_alone(means=means, covariance=covariance, columns=columns, freedom=freedom)
+            blocks, of = given_blocks(prior, None, classes, None)
+        else:
+            of = given_classes(prior, classes)
+            blocks = [_gaussian_block(of, means, covariance, columns, freedom)]
+        _check_gaussian(blocks)
+        given = given_statistics(blocks)
+        family = next(iter(given.families.values()))
+        shared = family.covariance == "shared" if isinstance(family, MultivariateGaussian) else _is_shared(blocks)
+        specification = replace(
+            specification,
+            covariance="shared" if shared else "own",
+            shape="full" if isinstance(family, MultivariateGaussian) else "diagonal",
         )
-        family, statistic = block.family.given(block.tables)
-        assert isinstance(family, MultivariateGaussian)
-        specification = GaussianDiscriminantSpecification(covariance=family.covariance, impossible=impossible)
-        given = GivenStatistics({tuple(names): family}, {names[0]: statistic}, _layout(names))
+        given = given._replace(layout=_layout(list(given.layout.schema.names)))
         return cls.from_fitted(given_fitted(specification, of, given))
 
     @classmethod
@@ -259,20 +255,23 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         ddof: float = 0,
         **settings: Any,
     ) -> Self:
-        """A model from the number of rows, the means and the covariances of each class. It learns on.
+        """A model from the number of rows, the means and the covariances of each class.
+
+        It can be updated with `partial_fit`, `merge` and `remove`.
 
         Parameters
         ----------
         n : mapping or array-like of shape (K,)
             Number of rows of each class.
         means : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
+            A frame of pandas has the classes as index, such as ``rows.groupby(y).mean()``.
         covariances : mapping of classes to arrays of shape (d, d), or array-like of shape (K, d, d) or (d, d)
             One matrix about the mean of each class, or the pooled one of all classes, which is enough for a shared
-            covariance.
+            covariance. Also ``rows.groupby(y).cov()`` of pandas.
         classes : sequence, optional
-            The labels, if nothing is a mapping. Arrays have their order.
+            The labels, if nothing has them. Arrays have their order.
         columns : sequence of str, optional
-            Names of the columns; positions by default.
+            Names of the columns; by default those that frames or Series have, or positions.
         ddof : float, default=0
             The covariances are sums of products divided by ``n - ddof``: 1 for ``numpy.cov``. A pooled one is divided
             by ``sum(n) - K * ddof``.
@@ -297,11 +296,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         specification = cls(**settings).specification(validate=True)
         check_additive(specification)
         given = given_moments(n, means, covariances, classes, columns, ddof, what="covariances")
-        axis, names, weight, centre, spread = given
-        layout = _layout(names)
-        blocks = specification.blocks_of(layout.schema)
-        statistic = moments_of(blocks[0].family, axis, weight, centre, spread, ddof).check(names)
-        return cls.from_fitted(Fitted(specification, layout, Model(blocks, class_sums(axis, weight), (statistic,))))
+        layout = _layout(given.columns)
+        return cls.from_fitted(fitted_moments(specification, layout, given))
 
     # ------------------------------------------------------------------ parameters
 
@@ -416,6 +412,52 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         if not np.isfinite(out).all():
             fitted.reader.explain_values(table, fitted.layout)
         return out
+
+
+def _check_alone(**others: Any) -> None:
+    """Raise `InputError` for an argument beside a listing, which has all parameters."""
+    beside = [name for name, value in others.items() if value is not None]
+    if beside:
+        raise InputError(f"The listing has all parameters; remove {beside[0]}.", argument=beside[0])
+
+
+def _gaussian_block(of: Classes, means: Any, covariance: Any, columns: Any, freedom: Any) -> GivenBlock:
+    """The block of means and covariances."""
+    for name, value in (("means", means), ("covariance", covariance)):
+        if value is None:
+            raise InputError(
+                f"{name} is missing. Give prior, means and covariance, or the listing that parameters() returns.",
+                argument=name,
+            )
+    names = column_labels(columns, means, covariance)
+    centre = of.numbers(means, "means", columns=names)
+    if centre.ndim != 2 or not centre.shape[1]:
+        raise InputError(
+            f"means must have a number for each class and column (K, d); got shape {centre.shape}.", argument="means"
+        )
+    names = list(range(centre.shape[1])) if names is None else names
+    check_column_names(names, centre.shape[1])
+    parameters = {"mean": dict(zip(of.axis.labels.tolist(), centre, strict=True)), "covariance": covariance}
+    if freedom is not None:
+        parameters |= {"freedom": freedom, "spread": np.ones(len(of.axis))}
+    return given_block(tuple(names), parameters, of, "multivariate_gaussian")
+
+
+def _check_gaussian(blocks: Sequence[GivenBlock]) -> None:
+    """Raise `InputError` unless there is one multivariate Gaussian block, or only Gaussian columns."""
+    names = {block.family.name for block in blocks}
+    if names != {"gaussian"} and not (names == {"multivariate_gaussian"} and len(blocks) == 1):
+        raise InputError(
+            f"A discriminant has Gaussian columns in one block; the listing has {counted(len(blocks), 'block')} of "
+            f"{listed(sorted(names))}. Build it with NaiveBayes.from_parameters.",
+            argument="prior",
+        )
+
+
+def _is_shared(blocks: Sequence[GivenBlock]) -> bool:
+    """Whether all classes have the same deviations."""
+    deviations = [table.numbers("deviation") for block in blocks for table in block.tables]
+    return all(bool((each == each[0]).all()) for each in deviations)
 
 
 def _layout(names: list[Any]) -> RowLayout:

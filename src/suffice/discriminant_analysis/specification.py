@@ -77,6 +77,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
     """The parameters of `GaussianDiscriminant`."""
 
     estimator: ClassVar[str] = "GaussianDiscriminant"
+    aggregates: ClassVar[tuple[str, ...]] = ("from_moments",)
 
     covariance: str = "shared"
     shape: str = "full"

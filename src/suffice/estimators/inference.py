@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -160,7 +160,7 @@ class Inference(Predictor):
             ``family``, ``class``, ``parameter``, ``level`` and ``value``. Dependent Gaussian columns have a mean, a
             deviation, and covariances and correlations with the column that ``level`` names. Words of documents have a
             ``share`` or a ``probability``; of complement events, a ``weight``. Means and cuts of a column of times are
-            seconds since 1970 in ``value``, and times in the column ``time``.
+            seconds since 1970 in ``value``, and times in UTC in the column ``time``.
 
         Examples
         --------
@@ -181,7 +181,7 @@ class Inference(Predictor):
         """
         fitted = self.fitted_
         estimate, schema = fitted.estimate, fitted.layout.schema
-        chosen = None if classes is None else list(classes)
+        chosen = None if classes is None else _chosen_classes(classes)
         if column is None:
             form = prediction.linear_form_of_columns(fitted)
             return all_parameters(fitted.combined, schema, form, classes=chosen, wide=wide)
@@ -383,3 +383,13 @@ class Inference(Predictor):
         if trace is None:
             raise AttributeError(f"The last fit had no unlabelled rows, so there is no {name}.")
         return trace
+
+
+def _chosen_classes(classes: Any) -> list[Any]:
+    """Labels of classes to list; raises `InputError` unless they are a list of at least one."""
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise InputError(f"classes must be a list of labels; got {classes!r:.80}.", argument="classes")
+    chosen = list(classes)
+    if not chosen:
+        raise InputError("classes is empty; name at least one class.", argument="classes")
+    return chosen

@@ -25,7 +25,7 @@ from suffice.families.independent import BLOCK_CELLS, IndependentColumns
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import BinCounts, ClassAxis, Membership
-from suffice.statistics.cuts import interval_names, intervals
+from suffice.statistics.cuts import interval_names, intervals, valid_cuts
 from suffice.tables.table import is_sparse
 
 __all__ = ["BinShares", "Binned", "BinnedParameters"]
@@ -358,6 +358,8 @@ class Binned(IndependentColumns):
                 f"expected {counted(len(cuts) + 1, 'bin')}.",
                 column=table.name,
             )
+        if valid_cuts(cuts) is None:
+            raise InputError(f"The cuts of column {table.name!r} must be increasing numbers.", column=table.name)
         family = replace(self, cuts=cuts, estimation="mle")
         inside = np.array([*cuts, np.nextafter(cuts[-1], np.inf) if cuts else 0.0])  # a cut is in the lower bin
         n_classes = len(table.classes)

@@ -34,6 +34,7 @@ from suffice.statistics.aggregation import Aggregation, Answer, members_of, valu
 from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Coded, CodedColumn, Levels
 from suffice.tables.levels import EXACT, coded_values, level_kind
+from suffice.tables.special_levels import MISSING, UNSEEN, SpecialLevel
 from suffice.tables.stored_columns import NumberColumn, NumberRows, StoredCodes, code_range, code_ranges
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen", "kind_of_levels"]
@@ -45,7 +46,6 @@ BLOCK_ROWS = 1 << 13  # rows whose log-likelihoods stay in cache from column to 
 MOST_TERMS = 1 << 22  # log-probabilities of cells that are in memory at one time
 NO_ROWS = 1e-300  # of a prior, where α must be above 0
 LESS = 1 - 1e-9  # rounding of a share that must not be below another
-MISSING, UNSEEN = "(missing)", "(unseen)"  # names of the two in tables of levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -582,8 +582,8 @@ class Categorical(Family):
         """
         table, (names, values) = tables[0], tables[0].levels()
         check_sums(table, "probabilities", values.sum(axis=0))
-        special = {name: values[list(names).index(name)] for name in (MISSING, UNSEEN) if name in names}
-        rest = [i for i, name in enumerate(names) if name not in special]
+        special = {name: values[i] for i, name in enumerate(names) if isinstance(name, SpecialLevel)}
+        rest = [i for i, name in enumerate(names) if not isinstance(name, SpecialLevel)]
         if not rest:
             raise InputError(f"Column {table.name!r} has no levels.", column=table.name)
         levels, codes = coded_values([names[i] for i in rest])

@@ -237,8 +237,7 @@ class Exponential(IndependentColumns):
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Exponential, CellSums]:
         """The family with the given means; with rows, those of a Lomax distribution."""
-        tables[0].numbers("mean", above=0)
-        mean, rows = tables[0].numbers("mean", least=1e-300, most=1e300), tables[0].optional("rows", above=0)
+        mean, rows = tables[0].numbers("mean", above=0, least=1e-300, most=1e300), tables[0].optional("rows", above=0)
         if rows is None:  # classes of equal total time: then no mean is below the floor
             weight, total, family = 1 / mean, np.ones_like(mean), replace(self, estimation="mle")
         else:

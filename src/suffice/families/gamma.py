@@ -275,8 +275,8 @@ class Gamma(IndependentColumns):
         The shape is found again from the difference of two logarithms, so it has about a·1e-16 as its relative error.
         """
         table = tables[0]
-        table.numbers("shape", above=0)
-        shape, mean = table.numbers("shape", least=LEAST_GIVEN, most=LARGEST_GIVEN), table.numbers("mean", above=0)
+        shape = table.numbers("shape", above=0, least=LEAST_GIVEN, most=LARGEST_GIVEN)
+        mean = table.numbers("mean", above=0)
         rows = table.optional("rows", above=0)
         weight = np.ones_like(mean) if rows is None else rows
         large = shape > 1e4

@@ -240,8 +240,7 @@ class Geometric(IndependentColumns):
         table = tables[0]
         successes = table.optional("successes", above=0)
         if successes is None:
-            chance = table.numbers("probability", above=0)
-            chance = table.numbers("probability", least=1e-300, most=1)
+            chance = table.numbers("probability", above=0, least=1e-300, most=1)
             family, successes, failures = replace(self, estimation="mle"), np.ones_like(chance), (1 - chance) / chance
         else:
             family, failures = replace(self, estimation="bayes", smoothing=0.0), table.numbers("failures", least=0)

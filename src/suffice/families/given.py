@@ -15,6 +15,7 @@ import numpy as np
 from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis
+from suffice.tables.special_levels import told_apart
 
 __all__ = ["GivenTable", "LevelValues", "check_sums", "of_column"]
 
@@ -111,9 +112,9 @@ class GivenTable:
                 f"{wrong_level!r:.80}.",
                 column=self.name,
             )
-        if len(set(given.levels)) < len(given.levels):
-            seen: set[Any] = set()
-            repeated = next(each for each in given.levels if each in seen or seen.add(each))  # type: ignore[func-returns-value]
+        keys = list(map(told_apart, given.levels))
+        if len(set(keys)) < len(keys):
+            repeated = next(given.levels[i] for i, key in enumerate(keys) if key in keys[:i])
             raise InputError(f"Column {self.name!r} has the level {repeated!r} more than once.", column=self.name)
         wrong = np.argwhere(~(np.isfinite(given.values) & (signed | (given.values >= 0))))
         if len(wrong):

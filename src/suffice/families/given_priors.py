@@ -21,7 +21,16 @@ from suffice.families.priors import (
 )
 from suffice.statistics import CellSums, ClassAxis, Moments
 
-__all__ = ["Conjugate", "checked_prior", "has_given_prior", "prior_moments", "prior_sums", "priors_of", "without_prior"]
+__all__ = [
+    "Conjugate",
+    "check_named_classes",
+    "checked_prior",
+    "has_given_prior",
+    "prior_moments",
+    "prior_sums",
+    "priors_of",
+    "without_prior",
+]
 
 F = TypeVar("F")
 P = TypeVar("P", Beta, GammaRate, NormalInverseGamma, NormalInverseWishart, Dirichlet)
@@ -60,6 +69,11 @@ def checked_prior(given: object, kind: type[Prior], family: str, estimation: str
             " to 'map' or 'bayes', or leave out conjugate_prior.",
             argument="estimation",
         )
+    if isinstance(given, Mapping) and not given:
+        raise InputError(
+            "conjugate_prior is an empty mapping. Give a prior for each class, or one for all classes.",
+            argument="conjugate_prior",
+        )
     found = PriorsOfClasses(given) if isinstance(given, Mapping) else given
     for each in (prior for _, prior in found.priors) if isinstance(found, PriorsOfClasses) else (found,):
         if not isinstance(each, kind):
@@ -76,6 +90,10 @@ def priors_of(given: GivenPrior, kind: type[P], classes: ClassAxis) -> list[P]:
     if not isinstance(given, PriorsOfClasses):
         assert isinstance(given, kind)
         return [given] * len(classes)
+    return _by_class(given, classes)  # type: ignore[return-value]  # checked when the family was made
+
+
+def _by_class(given: PriorsOfClasses, classes: ClassAxis) -> list[Prior]:
     known = dict(given.priors)
     labels = classes.labels.tolist()
     lacking = [label for label in labels if label not in known]
@@ -85,7 +103,13 @@ def priors_of(given: GivenPrior, kind: type[P], classes: ClassAxis) -> list[P]:
             f"{did_you_mean(lacking[0], known)} Give one for each class, or one prior for all classes.",
             argument="conjugate_prior",
         )
-    return [known[label] for label in labels]  # type: ignore[misc]  # checked when the family was made
+    return [known[label] for label in labels]
+
+
+def check_named_classes(family: object, classes: ClassAxis) -> None:
+    """Raise `InputError` for a class that a prior of given numbers lacks."""
+    if isinstance(family, Conjugate) and isinstance(family.conjugate_prior, PriorsOfClasses):
+        _by_class(family.conjugate_prior, classes)
 
 
 def prior_sums(statistic: CellSums, weight: Sequence[float], total: Sequence[float]) -> CellSums:

@@ -18,7 +18,7 @@ import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.families.capabilities import ColumnKind, Reads
-from suffice.families.categorical import UNSEEN, check_unseen, kind_of_levels
+from suffice.families.categorical import check_unseen, kind_of_levels
 from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.formula import Formula, JointCells
@@ -31,6 +31,7 @@ from suffice.statistics.joint_counts import distinct_cells
 from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Coded, CodedColumn, Levels
 from suffice.tables.levels import coded_values
+from suffice.tables.special_levels import UNSEEN, SpecialLevel
 
 __all__ = ["JointTable", "JointTableParameters"]
 
@@ -318,13 +319,16 @@ class JointTable(Family):
         return JointCounts.summarize(Coded(len(coded[0].codes), coded), members_of(answers[0]))
 
     def level_table(self, parameters: JointTableParameters, j: int) -> tuple[list[object], Float]:
-        """Cells that were seen, and at last each other cell, with their probabilities in each class (C + 1, K)."""
+        """Cells that were seen, and at last each other cell if there are any, with their probabilities (C + 1, K)."""
         p = parameters
         cells: list[object] = [
             tuple(e.values[c] for e, c in zip(p.levels, cell, strict=True)) for cell in p.cells.tolist()
         ]
         share = (np.vstack([p.count.T, np.zeros(len(p.log_size))]) + p.alpha) * np.exp(-p.log_size)
-        return [*cells, f"each of {p.n_cells - p.n_seen} unseen of {p.n_cells} cells"], share
+        unseen = p.n_cells - p.n_seen
+        if not unseen:
+            return cells, share[:-1]
+        return [*cells, SpecialLevel(f"each of {unseen} unseen of {p.n_cells} cells")], share
 
     def column_levels(self, parameters: JointTableParameters, j: int) -> tuple[list[object], Float]:
         """Levels of column j alone, and their probabilities in each class (L, K): sums over the cells of the table."""
@@ -341,14 +345,15 @@ class JointTable(Family):
     ) -> Mapping[str, Float | LevelValues]:
         """Cells that were seen, and "(unseen)" for each other cell, with their probabilities in each class."""
         cells, share = self.level_table(parameters, j)
-        return {"probability": LevelValues([*cells[:-1], UNSEEN], share)}
+        levels = [UNSEEN if isinstance(cell, SpecialLevel) else cell for cell in cells]
+        return {"probability": LevelValues(levels, share)}
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[JointTable, JointCounts]:
         """The family with the given shares of cells, which are tuples of levels; "(unseen)" is each other cell."""
         table, (names, values) = tables[0], tables[0].levels()
         width = len(table.name) if isinstance(table.name, tuple) else 1
         unseen = np.zeros(len(table.classes))
-        rest = [i for i, name in enumerate(names) if not _is_rest(name)]
+        rest = [i for i, name in enumerate(names) if not isinstance(name, SpecialLevel)]
         for i in set(range(len(names))) - set(rest):
             unseen = values[i]
         wrong = [names[i] for i in rest if not (isinstance(names[i], tuple) and len(names[i]) == width)]
@@ -397,11 +402,6 @@ def _with_other_cells(
     ordered = np.empty_like(all_shares)
     ordered[:, place] = all_shares
     return found, ordered
-
-
-def _is_rest(level: object) -> bool:
-    """Whether a row of a table is that of all cells that were never seen."""
-    return isinstance(level, str) and (level == UNSEEN or level.startswith("each of "))
 
 
 def _log_product(levels: Sequence[Levels]) -> float:

@@ -12,11 +12,11 @@ from suffice.numerics.types import Float
 from suffice.statistics import PairCounts
 from suffice.statistics.bins import Bins
 from suffice.tables import Levels
+from suffice.tables.special_levels import MISSING, OTHER, SpecialLevel, told_apart
 
 __all__ = ["GIVEN", "given_pairs", "pair_table"]
 
 GIVEN = "probability given "
-MISSING, OTHER = "(missing)", "(other)"
 ROWS = 1e20  # of each class: so many that neither pseudo-rows nor rare bins change a digit
 
 
@@ -69,15 +69,15 @@ def _bins(table: GivenTable) -> tuple[Bins, Levels, list[object]]:
     names = list(table.levels().levels)
     if "cut" in table.parameters:
         bins = Bins(cuts=tuple(table.levels("cut", signed=True).values[:, 0].tolist()))
-        held = [name for name in names if name != MISSING]
+        held = [name for name in names if not isinstance(name, SpecialLevel)]
         if len(held) != len(bins.cuts or ()) + 1:
             raise InputError(
                 f"Column {table.name!r} has {len(held)} bins; expected {len(bins.cuts or ()) + 1}, one more than cuts.",
                 column=table.name,
             )
         return bins, Levels(()), [*held, MISSING]
-    found = Levels.of(name for name in names if name not in (MISSING, OTHER))
-    if OTHER in names:
+    found = Levels.of(name for name in names if not isinstance(name, SpecialLevel))
+    if any(isinstance(name, SpecialLevel) and name == OTHER for name in names):
         return Bins(kept=found.values), Levels(()), [*found.values, OTHER, MISSING]
     return Bins(), found, [*found.values, MISSING]
 
@@ -86,16 +86,25 @@ def _shares(table: GivenTable, labels: Sequence[object]) -> Float:
     """p(b | k) of the bins of a column (K, L); a bin that is not given has no share."""
     names, values = table.levels()
     check_sums(table, "probabilities", values.sum(axis=0))
-    known = dict(zip(names, values, strict=True))
-    return np.array([known.get(label, np.zeros(values.shape[1])) for label in labels]).T
+    known = dict(zip(map(told_apart, names), values, strict=True))
+    return np.array([known.get(told_apart(label), np.zeros(values.shape[1])) for label in labels]).T
 
 
 def _conditional(table: GivenTable, name: str, parent: Sequence[object], own: Sequence[object]) -> Float:
     """p(b | k, a) of each pair of bins (K, A, B)."""
     pairs, values = table.levels(name)
-    known = dict(zip(pairs, values, strict=True))
+    known = dict(zip(map(told_apart, pairs), values, strict=True))
+    expected = [[told_apart((a, b)) for b in own] for a in parent]
+    unknown = known.keys() - {pair for row in expected for pair in row}
+    if unknown:
+        wrong = next(pair for pair in pairs if told_apart(pair) in unknown)
+        raise InputError(
+            f"Column {table.name!r}: {name!r} has the level {wrong!r:.80}; expected a pair of a bin of the parent and "
+            "a bin of the column.",
+            column=table.name,
+        )
     none = np.zeros(values.shape[1])
-    out = np.array([[known.get((a, b), none) for b in own] for a in parent]).transpose(2, 0, 1)
+    out = np.array([[known.get(pair, none) for pair in row] for row in expected]).transpose(2, 0, 1)
     sums = out.sum(axis=2)
     given = sums > 0
     check_sums(table, f"numbers {name!r}", np.where(given, sums, 1.0).max(axis=1))

@@ -150,9 +150,10 @@ class Fitted:
     def check_has_rows(self, verb: str) -> None:
         """Raise `InputError` if the model has parameters but no rows, which the verb needs."""
         if self.without_rows:
+            instead = " or ".join(self.specification.aggregates)
             raise InputError(
-                f"{verb} needs the statistics of rows, but this model was built from parameters, which do not say how "
-                "many rows they stand for. Build it with from_counts or from_moments, or fit it to rows."
+                f"{verb} needs the statistics of rows, but this model was built from parameters, which do not include "
+                f"the number of rows. {f'Build it with {instead}, or fit' if instead else 'Fit'} it to rows."
             )
 
     @property
@@ -222,7 +223,8 @@ def fitted_of(model: Any, verb: str) -> Fitted:
     """
     if isinstance(model, Fitted):
         return model
-    fitted = model.fitted_ if hasattr(type(model), "fitted_") else None
+    known = hasattr(type(model), "fitted_") or "fitted_" in getattr(model, "__dict__", ())
+    fitted = model.fitted_ if known else None  # a property may raise that the model is not fitted
     if not isinstance(fitted, Fitted):
         raise InputError(
             f"{verb} takes a fitted model of Suffice; got an object of type {type(model).__name__}.", argument="model"

@@ -18,6 +18,7 @@ from suffice.exceptions import (
     SufficeWarning,
     listed,
 )
+from suffice.families.given_priors import check_named_classes
 from suffice.learning.expectation_maximisation import EMRows, memberships, read_unlabelled_weight, run_em
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS, KeptRows
@@ -339,6 +340,9 @@ def update(
         declared = classes if declared is None else declared.union(classes)
     if expected.check is None or not rows.at_once:  # otherwise it was checked before the rows were summarised
         specification.check_updated(merged, layout.n_columns)
+    if known is None or len(merged.classes) > len(known):
+        for block in merged.blocks:
+            check_named_classes(block.family, merged.classes)
     if expected.fitted is None:
         specification.warn_about_first_batch(merged, layout)
         out = Fitted(specification, layout, merged, declared)

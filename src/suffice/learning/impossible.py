@@ -173,7 +173,11 @@ def _problem(fitted: Fitted, causes: Sequence[_Cause | None], predicts: bool) ->
     if predicts and fitted.specification.has_impossible:
         other = ("; or set ", Argument("impossible", "prior"), " to predict the class prior for such rows")
     discrete = all(_is_discrete(block.family) for block in fitted.estimate.blocks)
-    if all(discrete if cause is None else cause.smoothed for cause in causes):
+    smoothed = all(discrete if cause is None else cause.smoothed for cause in causes)
+    if smoothed and fitted.without_rows:
+        zero = f"has probability zero in every class{because}. Give parameters above 0 for it, or remove the row"
+        return zero, *other, "."
+    if smoothed:
         return (
             f"has probability zero in every class{because}. Set ",
             Argument("estimation", "map"),

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from suffice import bayes
-from suffice.exceptions import Argument, ClassError, InputError, NotLinearError, listed
+from suffice.exceptions import Argument, ClassError, InputError, NotLinearError, counted, listed
 from suffice.learning.fitted import Fitted
 from suffice.learning.impossible import check_possible, impossible_rows, warn_of_impossible_rows
 from suffice.model import Block, LinearForm, generator, row_count
@@ -269,10 +269,22 @@ def sample(
 
     Documents have ``length`` words, or by default about as many as those of their class.
     """
-    estimate = fitted.estimate
     size = row_count(n_samples, "n_samples")
-    n_words = None if length is None else _document_length(length, estimate.blocks)
-    rng = generator(random_state)
+    n_words = None if length is None else _document_length(length, fitted.estimate.blocks)
+    try:
+        return _drawn(fitted, size, label, generator(random_state), n_words)
+    except MemoryError:
+        of_words = "" if n_words is None else f" of {counted(n_words, 'word')}"
+        raise InputError(
+            f"There is not enough memory to draw {counted(size, 'row')}{of_words}. Draw fewer at a time.",
+            argument="n_samples",
+        ) from None
+
+
+def _drawn(
+    fitted: Fitted, size: int, label: object, rng: np.random.Generator, n_words: int | None
+) -> tuple[object, Array]:
+    estimate = fitted.estimate
     if label is None:
         codes = rng.choice(len(estimate.prior), size=size, p=estimate.prior / estimate.prior.sum())
     else:

@@ -118,6 +118,8 @@ class Specification(ABC):
         Whether log p(y | x) is the logarithm of the reported probability, as in some of scikit-learn's classes.
     stored : tuple of str
         Which optional parts of `Fitted` a model file may hold.
+    aggregates : tuple of str
+        Methods that build a fitted model from aggregates of rows.
     """
 
     estimator: ClassVar[str]
@@ -132,6 +134,7 @@ class Specification(ABC):
     uses_prior: ClassVar[bool] = True
     log_of_probability: ClassVar[bool] = False
     stored: ClassVar[tuple[str, ...]] = ()
+    aggregates: ClassVar[tuple[str, ...]] = ()
 
     # ------------------------------------------------------------------ required
 

@@ -88,7 +88,7 @@ def with_cells(found: Explanation, blocks: Sequence[Block], table: Table) -> Exp
             return (at[name],)
         return tuple(at[each] for each in name) if isinstance(name, tuple) and set(name) <= set(at) else ()
 
-    return replace(found, cells=PartCells(table, ((), *map(columns, found.names[1:]))))
+    return replace(found, cells=PartCells(table.copied(), ((), *map(columns, found.names[1:]))))
 
 
 def _weighted(

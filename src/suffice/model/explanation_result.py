@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from suffice.exceptions import Argument, InputError
 from suffice.numerics.types import Array, Float, Index
 from suffice.tables.cell_values import value_text
-from suffice.tables.listing import Listing
+from suffice.tables.listing import FrameBackend, Listing
 from suffice.tables.part_cells import PartCells
 
 __all__ = ["PRIOR", "REST", "Explanation", "check_comparable", "compared_classes"]
@@ -74,7 +75,7 @@ class Explanation:
         """The value of each part of one row: the cell of the column, None if it is missing.
 
         The value of a word is its count. A part of several columns has a tuple. The prior, and other parts without
-        cells, have None. The rows themselves are kept, and not copied.
+        cells, have None. The explanation has copies of the cells, so rows may be changed afterwards.
         """
         row = range(len(self))[row]
         if self.counts is not None:
@@ -127,8 +128,20 @@ class Explanation:
             cells = replace(cells, columns=tuple(cells.columns[self.names.index(name)] for name in names))
         return replace(self, names=names, parts=parts, members=None, cells=cells)
 
-    def to_frame(self, row: int | None = None, backend: Any = None) -> Any:
-        """`strongest` as a data frame of pandas, or of the named engine."""
+    def to_frame(self, row: int | str | ModuleType | None = None, backend: FrameBackend | None = None) -> Any:
+        """`strongest` as a data frame.
+
+        Parameters
+        ----------
+        row : int, optional
+            The row; all rows by default. The backend may come first: ``to_frame("polars")``.
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; pandas by default.
+        """
+        if isinstance(row, str | ModuleType):
+            if backend is not None:
+                raise InputError(f"row must be the number of a row; got {row!r:.80}.", argument="row")
+            return self.strongest().to_frame(row)  # type: ignore[arg-type]  # checked there
         return self.strongest(row).to_frame(backend)
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ from suffice.model.estimate import Estimate
 from suffice.numerics.types import Codes, Float
 from suffice.tables import Table
 
-__all__ = ["ClassWords", "ColumnInformation", "class_entropy", "class_words", "column_information"]
+__all__ = ["ClassWords", "ColumnInformation", "class_entropy", "class_words", "column_information", "word_information"]
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,20 @@ def _column_log_densities(estimate: Estimate, table: Table) -> list[tuple[object
         return estimate.terms(table, densities=True)
     at, densities = block.family.marginal_log_densities(parameters, np.asarray(block.take(table), dtype=np.float64))
     return [(block.names[j], densities[:, :, i]) for i, j in enumerate(at.tolist())]
+
+
+def word_information(shares: Float) -> Float:
+    """Information of each word about the class (L,), in bits: its part in I(y; w) of one word that is drawn.
+
+    Σ_k φ_k log₂(φ_k / φ̄) / K of the shares φ of a word (L, K), with equally probable classes.
+
+    >>> word_information(np.array([[0.5, 0.5], [0.5, 0.0], [0.0, 0.5]])).tolist()
+    [0.0, 0.25, 0.25]
+    """
+    mean = shares.mean(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(shares > 0, shares * np.log2(shares / mean), 0.0)
+    return np.asarray(parts.mean(axis=1))
 
 
 def class_words(estimate: Estimate, n: int) -> list[ClassWords]:

@@ -19,6 +19,7 @@ from suffice.numerics.types import Array, Float, Index
 from suffice.statistics import ClassAxis
 from suffice.statistics.cuts import interval_names
 from suffice.tables.listing import Listing
+from suffice.tables.special_levels import level_type, needs_types
 from suffice.tables.table import Kind, Schema
 from suffice.tables.times import time_text
 
@@ -161,7 +162,8 @@ def all_parameters(
         ``column``, ``family``, ``parameter``, ``level``, and ``class`` with ``value``, or a column for each class.
         ``member`` if columns are modelled several times. ``block`` if several blocks of dependent columns have one
         family. ``kind`` if there are columns of times or durations, whose means and cuts are seconds in ``value``; and
-        ``time``, in a long listing, with means and cuts as times.
+        ``time``, in a long listing, with means and cuts as times in UTC. ``type``, in a long listing, if the text of a
+        level does not tell what it is: a number, a truth value, a date, or a text that looks like one.
     """
     axis = estimate.classes
     chosen = np.array(range(len(axis)) if classes is None else [axis.position(each) for each in classes], dtype=int)
@@ -174,8 +176,10 @@ def all_parameters(
             numbers = values.values if isinstance(values, LevelValues) else values[None]
             times = each.is_time and name in ("mean", "cut")
             part = _Part(each.column, each.family.name, each.member, name, levels, numbers[:, chosen], times)
-            kind = next((kind for kind in each.kinds if kind in ("time", "duration")), "")
-            parts.append(part._replace(kind=kind, block=numbers_of.get(each.block, "")))
+            own = () if each.family.one_table else each.kinds
+            kind = next((kind for kind in own if kind in ("time", "duration")), "")
+            typed = isinstance(values, LevelValues) and each.family.reads in ("categories", "cells") and name != "cut"
+            parts.append(part._replace(kind=kind, block=numbers_of.get(each.block, ""), values_as_levels=typed))
     if form is not None:
         parts += _linear_parts(form, len(axis), chosen)
     if wide:
@@ -205,6 +209,7 @@ class _Part(NamedTuple):
     times: bool
     kind: str = ""
     block: int | str = ""
+    values_as_levels: bool = False
 
 
 def _linear_parts(form: LinearForm, n_classes: int, chosen: Index) -> list[_Part]:
@@ -247,6 +252,14 @@ def _long_listing(parts: Sequence[_Part], labels: Array) -> Listing:
     if any(part.times for part in parts):
         shown = (map(time_text, part.values.ravel()) if part.times else [""] * part.values.size for part in parts)
         named["time"] = [text for each in shown for text in each]
+    typed = [level for part in parts if part.values_as_levels for level in part.levels]
+    if needs_types(typed):
+        named["type"] = [
+            level_type(level) if part.values_as_levels else ""
+            for part in parts
+            for level in part.levels
+            for _ in range(n)
+        ]
     empty = np.isnan(values) & np.array([family == LINEAR for family in named["family"]])
     if empty.any():
         keep = np.flatnonzero(~empty).tolist()
@@ -268,14 +281,9 @@ def _table(
     whole: bool,
 ) -> dict[str, Any]:
     columns: dict[str, Any]
-    levels = family.level_table(parameters, j)
-    if levels is not None:
-        values, shares = levels
-        cuts = family.level_cuts(parameters, j) if times[j] else None
-        if cuts is not None:
-            values = [*interval_names(cuts, times=True), *values[len(cuts) + 1 :]]
-        columns = {f"given {label}": shares[:, k] for k, label in enumerate(labels)}
-        return {"level": values} | columns
+    if family.level_table(parameters, j) is not None:
+        apart = whole and not family.one_table and len(names) > 1
+        return _levels(family, parameters, labels, names, range(len(names)) if apart else [j], times)
     own = None if whole else _with_times(family.table(parameters, j), ["mean"] if times[j] else [])
     if own is None:
         of_times = [f"mean of {name}" for name, is_time in zip(names, times, strict=True) if is_time]
@@ -289,11 +297,39 @@ def _table(
     return columns
 
 
+def _levels(
+    family: Family,
+    parameters: Parameters,
+    labels: list[object],
+    names: Sequence[object],
+    chosen: Sequence[int],
+    times: Sequence[bool],
+) -> dict[str, Any]:
+    """The levels of these columns with their probabilities; several columns are named."""
+    columns: list[object] = []
+    levels: list[object] = []
+    parts: list[Float] = []
+    for j in chosen:
+        found = family.level_table(parameters, j)
+        assert found is not None
+        values, shares = found
+        cuts = family.level_cuts(parameters, j) if times[j] else None
+        if cuts is not None:
+            values = [*interval_names(cuts, times=True), *values[len(cuts) + 1 :]]
+        columns += [names[j]] * len(values)
+        levels += values
+        parts.append(shares)
+    named: dict[str, Any] = {"column": columns, "level": levels} if len(chosen) > 1 else {"level": levels}
+    together = np.vstack(parts)
+    return named | {f"given {label}": together[:, k] for k, label in enumerate(labels)}
+
+
 def _of_classes(shown: Mapping[str, Any], at: Sequence[int]) -> dict[str, Any]:
     """A table of the classes at these positions."""
     if "level" in shown:
-        names = list(shown)
-        return {name: shown[name] for name in (names[0], *(names[1 + k] for k in at))}
+        first = list(shown)[: list(shown).index("level") + 1]
+        given = list(shown)[len(first) :]
+        return {name: shown[name] for name in (*first, *(given[k] for k in at))}
     return {name: [values[k] for k in at] for name, values in shown.items()}
 
 

@@ -28,9 +28,12 @@ from suffice.statistics import Counts
 from suffice.tables import Coded, CodedColumn, Levels, MatrixTable, Table
 from suffice.tables.levels import coded_numbers
 from suffice.tables.sparse_cells import cell_columns, same_cells
+from suffice.tables.special_levels import UNSEEN
 from suffice.tables.table import Schema, is_sparse
 
 __all__ = ["CategoricalNB"]
+
+MOST_LISTED = 1 << 16  # categories of a column that are listed one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,20 @@ class _Categories(Categorical):
             for each, size in zip(parameters.columns, parameters.sizes, strict=True)
         )
         return Formula(tuple(columns), domain="not_negative")
+
+    def level_table(self, parameters: Any, j: int) -> tuple[list[object], Float]:
+        """All categories of column j, with their probabilities in each class (L, K).
+
+        Of very many, those that were seen, and "(unseen)" for each other one.
+        """
+        shares, size = parameters.columns[j], parameters.sizes[j]
+        seen: list[object] = list(shares.levels.values)
+        unseen = np.exp(shares.unseen)
+        if size > MOST_LISTED:
+            return [*seen, UNSEEN], np.vstack([np.exp(shares.log_share).T, unseen])
+        every = np.repeat(unseen[None], size, axis=0)
+        every[np.array(seen, dtype=np.int64)] = np.exp(shares.log_share).T
+        return list(range(size)), every
 
     def sample(self, parameters: Any, codes: Codes, rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code (n, d)."""

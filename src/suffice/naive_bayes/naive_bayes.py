@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-import numpy as np
-
 from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
-from suffice.exceptions import InputError
-from suffice.families import Family, Gaussian
+from suffice.families import Family
 from suffice.families.categorical import Missing, Unseen
 from suffice.families.estimation import Estimation
 from suffice.families.gaussian import GaussianParameters
 from suffice.learning import prediction
-from suffice.learning.fitted import Fitted
-from suffice.learning.given.aggregates import check_additive, counted_columns, fitted_counts, given_moments
-from suffice.learning.given.model import class_sums, column_layout, given_fitted, given_statistics
+from suffice.learning.given.counts import check_additive, counted_columns, fitted_counts
+from suffice.learning.given.model import column_layout, given_fitted, given_statistics
+from suffice.learning.given.moments import fitted_moments, given_moments
 from suffice.learning.given.parameters import given_blocks
 from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
-from suffice.model import Model
 from suffice.model.explanation import Explanation
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Float
-from suffice.statistics import Moments
 from suffice.tables.listing import Listing
 
 __all__ = ["NaiveBayes"]
@@ -241,8 +236,8 @@ class NaiveBayes(TunableClassifier):
     ) -> Self:
         """A model with given parameters, without rows.
 
-        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not say how
-        many rows they stand for: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, with
+        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not
+        include the number of rows: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, with
         the family of each column: its name, or the family with its settings if one was given, without a conjugate
         prior.
 
@@ -281,19 +276,23 @@ class NaiveBayes(TunableClassifier):
         specification = NaiveBayesSpecification(
             families={block.key: block.setting for block in blocks}, impossible=impossible
         )
+        specification.check()
         return cls.from_fitted(given_fitted(specification, given, given_statistics(blocks)))
 
     @classmethod
     def from_counts(
         cls, table: Any, *, class_counts: Any = None, families: Any = "categorical", **settings: Any
     ) -> Self:
-        """A model from counts of levels, equal to that of the rows which were counted. It learns on.
+        """A model from counts of levels, equal to that of the rows which were counted.
+
+        It can be updated with `partial_fit`, `merge` and `remove`.
 
         Parameters
         ----------
         table : frame, Listing or mapping
             A table with the columns ``class``, ``column``, ``level`` and ``count``; or a mapping of columns to their
-            counts: a mapping of levels to counts by class, or a table with ``level`` and one column for each class.
+            counts: a mapping of levels to counts by class, or a table with ``level``, or with the levels as index of
+            pandas (``pandas.crosstab``), and one column for each class.
         class_counts : mapping, optional
             Rows of each class. By default the largest sum of the counts of a column; a column with smaller counts has
             missing cells.
@@ -329,17 +328,20 @@ class NaiveBayes(TunableClassifier):
         ddof: float = 0,
         **settings: Any,
     ) -> Self:
-        """A Gaussian model from the number of rows, the means and the variances of each class. It learns on.
+        """A Gaussian model from the number of rows, the means and the variances of each class.
+
+        It can be updated with `partial_fit`, `merge` and `remove`.
 
         Parameters
         ----------
         n : mapping or array-like of shape (K,)
             Number of rows of each class.
         means, variances : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
+            A frame of pandas has the classes as index, such as ``rows.groupby(y).mean()``.
         classes : sequence, optional
-            The labels, if nothing is a mapping. Arrays have their order.
+            The labels, if nothing has them. Arrays have their order.
         columns : sequence of str, optional
-            Names of the columns; positions by default.
+            Names of the columns; by default those that frames or Series have, or positions.
         ddof : float, default=0
             The variances are sums of squares divided by ``n - ddof``: 0 for NumPy's ``var``, 1 for that of pandas.
         **settings
@@ -358,15 +360,8 @@ class NaiveBayes(TunableClassifier):
         specification = cls(**({"families": "gaussian"} | settings)).specification(validate=True)
         check_additive(specification)
         given = given_moments(n, means, variances, classes, columns, ddof, what="variances")
-        axis, names, weight, centre, variance = given
-        layout = column_layout(names, ["number"] * len(names))
-        blocks = specification.blocks_of(layout.schema)
-        if len(blocks) != 1 or not isinstance(blocks[0].family, Gaussian):
-            raise InputError("from_moments builds Gaussian columns; choose families='gaussian'.", argument="families")
-        rows, none = np.repeat(weight[:, None], len(names), axis=1), np.zeros_like(centre)
-        squares = np.maximum(rows - ddof, 0.0) * variance
-        moments = Moments(axis, rows, centre, none, squares, none).check(names)
-        return cls.from_fitted(Fitted(specification, layout, Model(blocks, class_sums(axis, weight), (moments,))))
+        layout = column_layout(given.columns, ["number"] * len(given.columns))
+        return cls.from_fitted(fitted_moments(specification, layout, given))
 
     # ------------------------------------------------------------------ what was learned
 

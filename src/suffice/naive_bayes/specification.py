@@ -39,6 +39,7 @@ class NaiveBayesSpecification(TunableSpecification):
     """The parameters of `NaiveBayes`."""
 
     estimator: ClassVar[str] = "NaiveBayes"
+    aggregates: ClassVar[tuple[str, ...]] = ("from_counts", "from_moments")
     stored: ClassVar[tuple[str, ...]] = ("tuning", "calibration", "form")
     choices: ClassVar[Choices] = Choices("like", ("families",))
 

@@ -245,16 +245,19 @@ class TextNaiveBayes(TunableClassifier):
     def from_parameters(cls, words: Any, prior: Any = None, *, classes: Any = None, **settings: Any) -> Self:
         """A model with given probabilities of words, without documents.
 
-        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not say how
-        many documents they stand for: `partial_fit`, `merge`, `remove` and `decay` raise an error; `fit` starts anew,
+        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not
+        include the number of documents: `partial_fit`, `merge`, `remove` and `decay` raise an error; `fit` starts anew,
         with ``settings``.
 
         Parameters
         ----------
         words : mapping, frame or Listing
             The probability of each word in each class: a mapping of words to probabilities by class, a table with the
-            column ``word`` or ``level`` and one for each class, or what `parameters` returns. With
-            ``event="multinomial"``, the shares of a class sum to one.
+            column ``word`` or ``level``, or with the words as index of pandas, and one for each class, or what
+            `parameters` returns. Documents must be able to have the words: with ``lowercase=True``, in lower case. With
+            ``event="multinomial"``, the shares of a class sum to one. With a complement event, the numbers are the
+            share of each word in all other classes together ("share outside"); more than two classes need the listing
+            of `parameters`, which has how often each word occurs there.
         prior : mapping or array-like of shape (K,)
             p(y) of each class.
         classes : sequence, optional

@@ -19,7 +19,7 @@ from suffice.tables.levels import Levels, coded_values, is_missing
 from suffice.tables.table import ColumnSelection, Kind
 from suffice.text.texts import Texts
 
-__all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "numbers_of"]
+__all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "numbers_of", "seconds"]
 
 FEW_CELLS = 1 << 12  # copying so few cells into one array is faster than reading columns in place
 PLAIN_NUMBERS = frozenset((bool, int, float))
@@ -213,13 +213,14 @@ def numbers_of(values: Sequence[object], name: object) -> Float:
                     "holds a whole number too large for float64.", rows=[row], column=name
                 ) from None
         elif isinstance(value, date | timedelta):
-            out[row] = _seconds(value)
+            out[row] = seconds(value)
         else:
             raise _not_numbers(values, row, name)
     return out
 
 
-def _seconds(value: date | timedelta) -> float:
+def seconds(value: date | timedelta) -> float:
+    """A point in time as seconds since 1970, in UTC if it has a zone; a duration in seconds."""
     if isinstance(value, timedelta):
         return value.total_seconds()
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)

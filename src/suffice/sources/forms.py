@@ -114,7 +114,7 @@ class StoredFrameForm:
     """
 
     backend: str
-    names: list[str]
+    names: list[Any]
     types: list[TypeSpec]
 
     def __post_init__(self) -> None:

@@ -154,8 +154,10 @@ def frame_of(template: NativeFrame, columns: Sequence[DrawnColumn]) -> NativeFra
     the column gets another type.
     """
     frame = nw.from_native(template, eager_only=True)
-    schema = frame.schema
+    schema: dict[str, nw.dtypes.DType] = dict(frame.schema)
     chosen = {name: column for name, column in zip(frame.columns, columns, strict=True) if column is not None}
+    if frame.implementation.is_pandas_like():
+        schema = {name: _with_zone(kind, template.dtypes[name]) for name, kind in schema.items()}
     data = {name: _values(schema[name], column) for name, column in chosen.items()}
     # Types depend on all levels of the model, not on those that happened to be drawn.
     levels = {name: _levels(column) for name, column in chosen.items()}
@@ -174,6 +176,12 @@ def frame_of(template: NativeFrame, columns: Sequence[DrawnColumn]) -> NativeFra
         arrays = [_as_arrow(table[name], fields.field(name).type, coded=coded[name]) for name in data]
         return type(template).from_arrays(arrays, names=list(data))
     return drawn.with_columns(nw.col(name).cast(schema[name]) for name in data if fits[name]).to_native()
+
+
+def _with_zone(dtype: nw.dtypes.DType, native: ColumnType) -> nw.dtypes.DType:
+    """The type of a column of pandas; narwhals does not know all names of time zones."""
+    zone = getattr(native, "tz", None)
+    return dtype if zone is None or dtype.is_temporal() else nw.Datetime(native.unit, "UTC")
 
 
 def _values(dtype: nw.dtypes.DType, column: Array | CodedColumn) -> DrawnValues:

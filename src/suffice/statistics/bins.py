@@ -20,6 +20,7 @@ from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics.cuts import interval_names, valid_cuts
 from suffice.tables.levels import Levels, is_missing
 from suffice.tables.mixed_rows import MixedRows
+from suffice.tables.special_levels import MISSING, OTHER
 
 __all__ = ["BinnedRows", "Bins", "Cells", "SeenNumbers", "bin_offsets", "chosen_bins", "quantile_cuts"]
 
@@ -63,10 +64,10 @@ class Bins:
     def names(self, levels: Levels) -> list[object]:
         """Return the names of the bins."""
         if self.cuts is not None:
-            return [*interval_names(self.cuts), "(missing)"]
+            return [*interval_names(self.cuts), MISSING]
         if self.kept is not None:
-            return [*self.kept, "(other)", "(missing)"]
-        return [*levels.values, "(missing)"]
+            return [*self.kept, OTHER, MISSING]
+        return [*levels.values, MISSING]
 
     def setting(self) -> tuple[float, ...] | Literal["levels"] | dict[str, list[Hashable]]:
         """Return the bins as a user gives them: cuts, "levels", or ``{"levels": [...]}`` for a list of levels."""

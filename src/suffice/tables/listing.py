@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from html import escape
 from types import ModuleType
 from typing import Any, Literal
@@ -10,12 +11,13 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from suffice.exceptions import InputError, counted
+from suffice.exceptions import InputError, counted, did_you_mean, listed
 from suffice.tables.cell_values import value_text
 
-__all__ = ["MAX_SHOWN", "Listing"]
+__all__ = ["MAX_SHOWN", "FrameBackend", "Listing"]
 
 FrameBackend = Literal["pandas", "polars", "pyarrow"] | ModuleType
+ENGINES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 WIDEST = 80  # characters shown of a cell
 MAX_SHOWN = 40  # rows that are printed
 
@@ -46,7 +48,8 @@ class Listing(Mapping[str, Any]):
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return the table as a data frame.
 
-        A column with values of several types becomes one of strings in Polars and PyArrow, whose columns have one type.
+        A column with values of several types becomes one of strings in Polars and PyArrow, whose columns have one type;
+        a tuple is written as Python does.
 
         Parameters
         ----------
@@ -54,7 +57,13 @@ class Listing(Mapping[str, Any]):
             "pandas", "polars" or "pyarrow"; pandas by default.
         """
         backend = backend or "pandas"
-        in_pandas = str(getattr(backend, "__name__", backend)) == "pandas"
+        engine = str(getattr(backend, "__name__", backend)).lower()
+        if engine not in ENGINES:
+            raise InputError(
+                f"backend must be one of {listed(ENGINES)}; got {backend!r:.80}.{did_you_mean(backend, ENGINES)}",
+                argument="backend",
+            )
+        in_pandas = engine == "pandas"
         data = {
             str(name): list(values) if in_pandas else _of_one_type(list(values))
             for name, values in self._columns.items()
@@ -114,9 +123,9 @@ def _of_one_type(values: list[Any]) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    """A value as text, with all digits of numbers."""
+    """A value as text, with all digits of numbers; a tuple as Python writes it."""
     if isinstance(value, tuple):
-        return ", ".join(map(_text, value))
+        return str(tuple(str(each) if isinstance(each, date) else each for each in value))
     return str(value) if isinstance(value, float | np.floating) else value_text(value)
 
 

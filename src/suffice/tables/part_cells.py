@@ -16,7 +16,7 @@ __all__ = ["PartCells"]
 
 @dataclass(frozen=True, eq=False)
 class PartCells:
-    """The cells that parts of rows come from. They are read from the table, which is not copied, when asked for.
+    """The cells that parts of rows come from, read from a table of their own when asked for.
 
     Parameters
     ----------

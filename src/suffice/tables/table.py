@@ -84,6 +84,10 @@ class Table(ABC):
     def take(self, index: Index) -> Table:
         """Return the rows at these positions."""
 
+    def copied(self) -> Table:
+        """Return a copy of all rows, which later changes of their source do not change."""
+        return self.take(np.arange(len(self)))
+
     @abstractmethod
     def numbers(self, columns: ColumnSelection, names: Sequence[object], *, copy: bool | None = False) -> Matrix:
         """Return columns as a matrix of float64 or float32, dense or sparse (CSR or CSC), or as a `ColumnMatrix`.
@@ -163,6 +167,10 @@ class MatrixTable(Table):
     def _by_row(self) -> SparseMatrix:
         by_row: SparseMatrix = self.x if self.x.format == "csr" else self.x.tocsr()
         return by_row
+
+    def copied(self) -> MatrixTable:
+        """Return a copy of all rows."""
+        return replace(self, x=self.x.copy(), exact=None if self.exact is None else self.exact.copy())
 
     def take(self, index: Index) -> MatrixTable:
         """Return the rows at these positions; a view if they are consecutive."""

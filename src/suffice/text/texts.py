@@ -19,7 +19,7 @@ from suffice.tables.sparse_cells import is_sparse
 from suffice.text.analysis import Analysis, Analyzer
 from suffice.text.strings import listed_cells
 
-__all__ = ["Texts", "cells", "invalid_words"]
+__all__ = ["Texts", "cells", "invalid_words", "unreachable_words"]
 
 DECODE_ERRORS = ("strict", "replace", "ignore")
 Column = nw.Series[Any]
@@ -154,6 +154,22 @@ class Texts:
     def __getstate__(self) -> dict[str, object]:
         """The state with copies of texts that are in an Arrow column."""
         return {"values": self.listed(), "column": None, "at": None}
+
+
+def unreachable_words(words: Sequence[str], analysis: Analysis) -> list[str]:
+    """Words that no document has, because the analyzer never produces them: a document of the word alone lacks it.
+
+    Functions of the user and fragments of words are not checked.
+
+    >>> unreachable_words(["cheap", "Cheap", "a", "cheap pills"], Analysis())
+    ['Cheap', 'a', 'cheap pills']
+    """
+    if callable(analysis.analyzer) or callable(analysis.strip_accents):
+        return []
+    if analysis.characters is not None:
+        words = [word for word in words if not word.startswith("~")]
+    documents = Texts(words).documents(analysis)
+    return [word for i, word in enumerate(words) if word not in documents.words(i, analysis.token_rules)]
 
 
 # ---------------------------------------------------------------------- sources of texts

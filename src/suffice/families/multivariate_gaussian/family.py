@@ -36,7 +36,7 @@ from suffice.families.linear import (
     rows_with_missing,
 )
 from suffice.families.multivariate_gaussian.conjugate_leave_one_out import conjugate_leave_one_out
-from suffice.families.multivariate_gaussian.given import given_covariances, given_scatter
+from suffice.families.multivariate_gaussian.given import check_range, given_covariances, given_scatter
 from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
 from suffice.families.multivariate_gaussian.observed_density import has_precision, is_fast, observed_log_density
@@ -740,12 +740,10 @@ class MultivariateGaussian(Family):
         covariances = np.array([p.covariance_of(k) for k in range(len(p.mean))])
         deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
         shown |= {f"deviation of {name}": deviations[:, j] for j, name in enumerate(names)}
-        for i in range(len(names)):
-            for j in range(i):
-                product = deviations[:, i] * deviations[:, j]
-                shown[f"correlation of {names[j]} and {names[i]}"] = np.divide(
-                    covariances[:, i, j], product, out=np.zeros(len(p.mean)), where=product > 0
-                )
+        product = deviations[:, :, None] * deviations[:, None, :]
+        correlations = np.divide(covariances, product, out=np.zeros_like(product), where=product > 0) + 0.0
+        for i, name in enumerate(names):
+            shown |= {f"correlation of {other} and {name}": correlations[:, i, j] for j, other in enumerate(names[:i])}
         if p.freedom is not None and p.spread is not None:
             shown |= {"freedom": p.freedom, "spread": p.spread}
         return shown
@@ -763,8 +761,8 @@ class MultivariateGaussian(Family):
         shown: dict[str, Float | LevelValues] = {
             "mean": p.mean[:, j],
             "deviation": deviation[:, j],
-            "covariance": LevelValues(list(names), covariance.T),
-            "correlation": LevelValues(list(names), correlation.T),
+            "covariance": LevelValues(list(names), covariance.T + 0.0),  # no negative zeros
+            "correlation": LevelValues(list(names), correlation.T + 0.0),
         }
         return shown if p.freedom is None or p.spread is None else shown | {"freedom": p.freedom, "spread": p.spread}
 
@@ -782,6 +780,7 @@ class MultivariateGaussian(Family):
         covariances = np.array(
             [checked_covariance(each, f"The covariance of class {label!r}", names) for each, label in of]
         )
+        check_range(tables, covariances)
         plain = replace(self, mix=0.0, shrinkage=None, divisor="ml", estimation="mle")
         freedom = tables[0].optional("freedom", above=0)
         if freedom is not None:

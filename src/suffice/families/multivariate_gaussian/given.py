@@ -12,7 +12,9 @@ from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis
 from suffice.statistics.scatter import PooledScatter, Scatter
 
-__all__ = ["given_covariances", "given_scatter"]
+__all__ = ["check_range", "given_covariances", "given_scatter"]
+
+LEAST, LARGEST = 1e-280, 1e280  # of a variance
 
 
 def given_covariances(tables: Sequence[GivenTable]) -> Float:
@@ -26,6 +28,15 @@ def given_covariances(tables: Sequence[GivenTable]) -> Float:
     deviation = np.column_stack([table.numbers("deviation", above=0) for table in tables])
     assert correlation.shape == (n_classes, d, d)
     return np.asarray(correlation * deviation[:, :, None] * deviation[:, None, :])
+
+
+def check_range(tables: Sequence[GivenTable], covariances: Float) -> None:
+    """Raise `InputError` for variances so small or large that float64 cannot hold products of their inverses."""
+    variance = np.diagonal(covariances, axis1=1, axis2=2)
+    wrong = np.argwhere(~((variance >= LEAST) & (variance <= LARGEST)))
+    if len(wrong):
+        k, j = wrong[0].tolist()
+        tables[j].refuse("variance", k, f"is {variance[k, j]:.6g}, at the limit of float64. Rescale the column")
 
 
 def _square(tables: Sequence[GivenTable], name: str, names: Sequence[object]) -> Float:

@@ -455,7 +455,7 @@ class Text(Family):
         estimation: Estimation = "bayes" if bayes else "map" if smoothed else "mle"
         least = 1e-300 if smoothed else 0.0
         family = replace(self, estimation=estimation, smoothing=least, max_words=None, slots=0)
-        return family, given_words(family, tables[0], family.zero(tables[0].classes).settings)
+        return family, given_words(family, family.analysis, tables[0], family.zero(tables[0].classes).settings)
 
 
 def _check_settings(family: Text) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError
+from suffice.exceptions import Argument, InputError, listed
 from suffice.families.given import GivenTable, LevelValues, check_sums
 from suffice.families.text.parameters import COMPLEMENTS, TextParameters, TextSettings
 from suffice.numerics.types import Float
 from suffice.statistics import WordSums
 from suffice.tables import Vocabulary
+from suffice.text.analysis import Analysis
+from suffice.text.texts import unreachable_words
 
 __all__ = ["given_words", "word_table"]
 
@@ -41,7 +43,7 @@ def word_table(parameters: TextParameters, *, predictive: bool) -> dict[str, Flo
     return shown | {"length": p.length}
 
 
-def given_words(family: TextSettings, table: GivenTable, settings: tuple[str, ...]) -> WordSums:
+def given_words(family: TextSettings, analysis: Analysis, table: GivenTable, settings: tuple[str, ...]) -> WordSums:
     """The statistic whose estimate, without smoothing, has the given probabilities of words."""
     for name, default in (("idf", False), ("length", 0), ("weighting", "count")):
         if getattr(family, name) != default:
@@ -69,6 +71,7 @@ def given_words(family: TextSettings, table: GivenTable, settings: tuple[str, ..
         tally = table.levels("draws").values.T if "draws" in table.parameters else values.T * length[:, None]
     if not all(isinstance(word, str) and word for word in words):
         raise InputError(f"Column {table.name!r}: words are strings that are not empty.", column=table.name)
+    _check_words(words, analysis, table.name)
     vocabulary = Vocabulary.of(words)
     place = {word: j for j, word in enumerate(words)}
     count = np.ascontiguousarray(tally[:, [place[word] for word in vocabulary.words]])
@@ -77,6 +80,33 @@ def given_words(family: TextSettings, table: GivenTable, settings: tuple[str, ..
         vocabulary, count = vocabulary.taking(np.flatnonzero(used)), np.ascontiguousarray(count[:, used])
     weight = np.ones(len(count)) if length is None else count.sum(axis=1) / length
     return WordSums(table.classes, weight, np.zeros(len(count)), count, count.copy(), vocabulary, settings=settings)
+
+
+def _check_words(words: Sequence[str], analysis: Analysis, column: object) -> None:
+    """Raise `InputError` for words that no document has, because the analyzer never produces them."""
+    absent = unreachable_words(words, analysis)
+    if absent:
+        reasons = dict.fromkeys(_reason(word, analysis) for word in absent)
+        raise InputError(
+            f"Column {column!r}: no document has the words {listed(absent)}, as they are read with ",
+            *[part for reason in reasons for part in (reason, " and ")][:-1],
+            ". Give words as the analyzer produces them, or change the setting.",
+            argument=next(iter(reasons)).name,
+            column=column,
+        )
+
+
+def _reason(word: str, analysis: Analysis) -> Argument:
+    """The setting by which documents never have a word."""
+    if analysis.lowercase and word != word.lower():
+        return Argument("lowercase", True)
+    if word in analysis.stop_set:
+        return Argument("stop_words")
+    if analysis.analyzer == "word" and len(word) < analysis.min_length:
+        return Argument("min_length", analysis.min_length)
+    if len(word.split()) > 1 or analysis.analyzer != "word":
+        return Argument("ngram_range", analysis.ngram_range)
+    return Argument("analyzer", analysis.analyzer)
 
 
 def _first(table: GivenTable, names: Sequence[str]) -> LevelValues:
@@ -90,7 +120,7 @@ def _complement(table: GivenTable) -> tuple[Sequence[str], Float]:
     if "draws outside" not in table.parameters and n_classes > 2:
         raise InputError(
             f"Column {table.name!r}: with more than two classes, the complement needs 'draws outside', how often each "
-            "word occurs in all other classes; shares do not say how large the classes are.",
+            "word occurs in all other classes; shares do not determine how large the classes are.",
             column=table.name,
         )
     words, outside = _first(table, ("draws outside", "share outside", "share", "probability"))

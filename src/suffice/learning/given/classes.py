@@ -10,13 +10,15 @@ import narwhals as nw
 import numpy as np
 
 from suffice import bayes
-from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.exceptions import InputError, listed
 from suffice.families.given import GivenTable
+from suffice.learning.given.labelled import aligned, labels_of
+from suffice.learning.given.times import with_seconds
 from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis
 from suffice.tables.listing import Listing
 
-__all__ = ["Classes", "as_numbers", "distinct_labels", "given_classes", "matched", "named_columns"]
+__all__ = ["Classes", "as_numbers", "class_labels", "distinct_labels", "given_classes", "named_columns"]
 
 LEAST = 1e-6  # weight of a class of probability zero among others
 
@@ -38,11 +40,14 @@ class Classes:
     written: list[Any]
     prior: Float
 
-    def numbers(self, given: object, what: str, column: object = None) -> Float:
-        """Numbers of each class, in the order of the axis (K, ...), from a mapping by label or an array."""
-        if isinstance(given, Mapping):
-            by_label = matched(given, self.written, what, column)
-            given = [by_label[label] for label in self.written]
+    def numbers(
+        self, given: object, what: str, column: object = None, columns: Sequence[object] | None = None
+    ) -> Float:
+        """Numbers of each class, in the order of the axis (K, ...), from an object with labels or an array.
+
+        ``columns`` are those of further axes, whose labels are put in this order.
+        """
+        given = aligned(given, (self.written, columns, columns), what, column)
         values = as_numbers(given, what, "numbers of each class", column)
         if values.ndim == 0 or len(values) != len(self.written):
             raise InputError(
@@ -57,17 +62,16 @@ class Classes:
         """The parameters of a column, whose classes are pooled by their prior."""
         return GivenTable(self.axis, name, parameters, np.maximum(self.prior, LEAST))
 
-    def in_written_order(self, values: Float) -> Float:
-        """Numbers of each class (K, ...) in the order in which the classes were given."""
-        return values[self.axis.positions(np.array(self.written))]
-
 
 def as_numbers(given: object, what: str, expected: str, column: object = None, argument: str | None = None) -> Float:
     """An array of numbers, or `InputError`: ``what`` must be what is ``expected``."""
     try:
-        return np.array(given, dtype=np.float64)
+        values = with_seconds(np.asarray(given))
+        if values.dtype.kind != "c":
+            return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} must be {expected}; got {given!r:.80}.", column=column, argument=argument) from None
+        pass
+    raise InputError(f"{what} must be {expected}; got {given!r:.80}.", column=column, argument=argument)
 
 
 def distinct_labels(classes: Any) -> list[Any]:
@@ -77,59 +81,53 @@ def distinct_labels(classes: Any) -> list[Any]:
         distinct = len(set(written))
     except TypeError:
         raise InputError(f"classes must be a list of labels; got {classes!r:.80}.", argument="classes") from None
-    if distinct < len(written) or not written:
+    if not written:
+        raise InputError("There are no classes; name at least one.", argument="classes")
+    if len({isinstance(label, str) for label in written}) > 1:
+        raise InputError(
+            f"Class labels must be of one type, all numbers or all strings; got {listed(written, 4)}.",
+            argument="classes",
+        )
+    if distinct < len(written):
         raise InputError(f"classes must be distinct labels; got {listed(written)}.", argument="classes")
     return written
 
 
-def matched(given: Mapping[Any, Any], labels: Sequence[object], what: str, column: object) -> dict[object, Any]:
-    """The values of each label; keys of a frame may be the texts of the labels."""
-    texts = {str(key): value for key, value in given.items()}
-    found = {label: given[label] if label in given else texts.get(str(label), _NOTHING) for label in labels}
-    absent = [label for label, value in found.items() if value is _NOTHING]
-    known = {str(label) for label in labels}
-    unknown = [key for key in given if key not in labels and str(key) not in known]
-    if unknown:
+def class_labels(classes: Any, *given: Any) -> list[Any]:
+    """The labels of classes in their order: those that are named, or those of the first object that has labels."""
+    if classes is not None:
+        return distinct_labels(classes)
+    found = [labels_of(each) for each in given] + [labels_of(each, counted=True) for each in given]
+    labels = next((each for each in found if each is not None), None)
+    if labels is None:
         raise InputError(
-            f"{what} names the unknown class {listed(unknown[:1])}.{did_you_mean(unknown[0], labels)} The classes are "
-            f"{listed(list(labels))}.",
-            column=column,
+            "The classes are not named. Give a mapping by class, such as {'no': 0.6, 'yes': 0.4}, or name the classes "
+            "with classes=[...].",
+            argument="classes",
         )
-    if absent:
-        raise InputError(f"{what} has no number for class {listed(absent)}.", column=column)
-    return found
-
-
-_NOTHING = object()
+    return distinct_labels(labels)
 
 
 def given_classes(prior: Any, classes: Any = None) -> Classes:
     """The classes and their prior, from a mapping of labels to probabilities, or from an array and ``classes``."""
-    if hasattr(prior, "to_dict") and not isinstance(prior, Mapping):
-        prior = prior.to_dict()
-    if classes is None and not isinstance(prior, Mapping):
-        raise InputError(
-            "The classes are not named. Give the prior as a mapping, such as prior={'no': 0.6, 'yes': 0.4}, or name "
-            "the classes with classes=[...].",
-            argument="classes",
-        )
-    written = distinct_labels(prior if classes is None else classes)
-    axis = ClassAxis.of(written)
-    if prior is None:
+    if prior is None and classes is not None:
         raise InputError("The prior is missing. Give prior={label: probability, ...} or 'uniform'.", argument="prior")
+    written = class_labels(classes, prior)
+    axis = ClassAxis.of(written)
     if not isinstance(prior, Mapping | str):
-        prior = (
-            dict(zip(written, np.asarray(prior).tolist(), strict=False)) if len(written) == np.size(prior) else prior
-        )
+        own = labels_of(prior)
+        values = np.asarray(prior).tolist()
+        named = written if own is None else own
+        prior = dict(zip(named, values, strict=True)) if np.shape(values) == (len(named),) else values
     shares = bayes.class_prior(prior, np.ones(len(axis)), axis.labels.tolist())
     return Classes(axis, axis.labels[axis.positions(np.array(written))].tolist(), shares)
 
 
-def named_columns(given: Any) -> dict[str, list[Any]] | None:
+def named_columns(given: Any) -> dict[Any, list[Any]] | None:
     """The columns of a listing or a frame as lists; None for anything else."""
     if isinstance(given, Listing):
-        return {str(name): list(values) for name, values in given.items()}
+        return {name: list(values) for name, values in given.items()}
     frame = nw.from_native(given, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return {str(name): frame[name].to_list() for name in frame.columns}
+        return {name: values.to_list() for name, values in zip(frame.columns, frame.iter_columns(), strict=True)}
     return None

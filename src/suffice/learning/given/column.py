@@ -13,10 +13,13 @@ from suffice.families import Family
 from suffice.families.given import TOLERANCE, GivenTable, LevelValues
 from suffice.learning.given.blocks import GivenBlock
 from suffice.learning.given.classes import Classes, as_numbers
+from suffice.learning.given.labelled import aligned, has_entries
 from suffice.learning.given.names import OF, known_names, parameter_kind
 from suffice.numerics.types import Float
+from suffice.statistics.cuts import valid_cuts
+from suffice.tables.special_levels import special
 
-__all__ = ["member_tables", "parameters_of_mapping", "parameters_of_table"]
+__all__ = ["given_matrices", "member_tables", "parameters_of_mapping", "parameters_of_table"]
 
 
 # ---------------------------------------------------------------------- mappings
@@ -73,24 +76,29 @@ def _of_names(key: object, rest: Mapping[str, Any], classes: Classes) -> dict[st
         if name in rest and other in rest:
             raise InputError(f"Column {key!r} has both a {name} and a {other}. Give one of them.", column=key)
     out: dict[str, Any] = {}
+    columns = list(key) if isinstance(key, tuple) else None
     cuts = rest.get("cuts", rest.get("cut"))
     if cuts is not None:
         values = as_numbers(cuts, f"The cuts of column {key!r}", "a list of numbers", key).reshape(-1, 1)
-        if len(values):
-            out["cut"] = LevelValues(range(1, len(values) + 1), np.repeat(values, len(classes.axis), axis=1))
+        if valid_cuts(values.ravel()) is None or not len(values):
+            raise InputError(
+                f"The cuts of column {key!r} must be increasing finite numbers, at least one; got {cuts!r:.80}.",
+                column=key,
+            )
+        out["cut"] = LevelValues(range(1, len(values) + 1), np.repeat(values, len(classes.axis), axis=1))
     for name, value in rest.items():
         what = f"The {name} of column {key!r}"
         if name in ("cut", "cuts"):
             continue
         if name in ("covariance", "correlation"):
-            out[name] = _matrices(value, classes, what, key)
+            out[name] = given_matrices(value, classes, what, key, columns)
         elif name == "variance":
-            out["deviation"] = _deviation(classes.numbers(value, what, key), key)
+            out["deviation"] = _deviation(classes.numbers(value, what, key, columns), key)
         elif cuts is not None and name == "probability":
             values = classes.numbers(value, what, key)
             out[name] = LevelValues(range(values.shape[-1]), values.reshape(len(values), -1).T)
         else:
-            out[name] = classes.numbers(value, what, key)
+            out[name] = classes.numbers(value, what, key, columns)
     return out
 
 
@@ -100,15 +108,18 @@ def _deviation(variance: Float, key: object) -> Float:
     return np.sqrt(variance)
 
 
-def _matrices(value: Any, classes: Classes, what: str, key: object) -> Float:
+def given_matrices(
+    value: Any, classes: Classes, what: str, key: object, columns: Sequence[object] | None = None
+) -> Float:
     """One matrix for each class (K, d, d); one matrix (d, d) holds for all classes."""
-    if isinstance(value, Mapping):
-        shapes = {np.shape(each) for each in value.values()}
+    if has_entries(value):
+        shapes = {np.shape(each) for each in value.values()} if isinstance(value, Mapping) else set()
         if len(shapes) > 1:
             raise InputError(f"{what} has different shapes in the classes: {sorted(shapes)}.", column=key)
-        matrices = classes.numbers(value, what, key)
+        matrices = classes.numbers(value, what, key, columns)
     else:
-        matrices = as_numbers(value, what, "a matrix (d, d), or one for each class (K, d, d)", key)
+        ordered = aligned(value, (columns, columns), what, key, ("column", "column"))
+        matrices = as_numbers(ordered, what, "a matrix (d, d), or one for each class (K, d, d)", key)
         if matrices.ndim == 2:
             return np.array([matrices] * len(classes.axis))
         if matrices.ndim == 3:
@@ -135,7 +146,8 @@ def _of_levels(key: object, rest: Mapping[Any, Any], classes: Classes, family: F
 
 def _levels(key: object, levels: list[Any], values: Float, classes: Classes, family: Family | None) -> dict[str, Any]:
     cuts = _cuts(levels)
-    out: dict[str, Any] = {"probability": LevelValues(levels, values)}
+    reads_words = family is not None and family.reads == "documents"
+    out: dict[str, Any] = {"probability": LevelValues(levels if reads_words else list(map(special, levels)), values)}
     if family is not None and family.reads in ("categories", "documents"):
         return out
     if cuts is not None:
@@ -167,11 +179,19 @@ def _cuts(levels: Sequence[Any]) -> list[float] | None:
 # ---------------------------------------------------------------------- tables
 
 
-def parameters_of_table(key: object, columns: Mapping[str, list[Any]], classes: Classes) -> dict[str, Any]:
-    """A table with a row for each class, or for each level with a column for each class."""
+def parameters_of_table(
+    key: object, columns: Mapping[str, list[Any]], classes: Classes, index: Sequence[Any] | None = None
+) -> dict[str, Any]:
+    """A table with a row for each class, or for each level with a column for each class.
+
+    An ``index`` has the classes, or the levels, if no column has them.
+    """
+    if index is not None and not {"class", "level", "word"} & columns.keys():
+        rows = "class" if set(map(str, index)) == set(map(str, classes.written)) else "level"
+        columns = {rows: list(index), **columns}
     for name in ("level", "word"):
         if name in columns:
-            by_class = {label.removeprefix("given "): values for label, values in columns.items() if label != name}
+            by_class = {str(label).removeprefix("given "): values for label, values in columns.items() if label != name}
             values = classes.numbers(by_class, f"The table of column {key!r}", key).T
             return _levels(key, columns[name], values.reshape(len(columns[name]), -1), classes, None)
     if "class" not in columns:
@@ -182,7 +202,9 @@ def parameters_of_table(key: object, columns: Mapping[str, list[Any]], classes: 
     if len(set(columns["class"])) < len(columns["class"]):
         raise InputError(f"The table of column {key!r} names a class more than once.", column=key)
     rest = {
-        name: dict(zip(columns["class"], values, strict=True)) for name, values in columns.items() if name != "class"
+        str(name): dict(zip(columns["class"], values, strict=True))
+        for name, values in columns.items()
+        if name != "class"
     }
     return _of_names(key, rest, classes)
 

@@ -17,14 +17,21 @@ from suffice.families import Family
 from suffice.families.given import LevelValues
 from suffice.families.pair_tables import GIVEN
 from suffice.learning.given.blocks import GivenBlock, family_for, inferred_family
-from suffice.learning.given.classes import Classes, given_classes, matched
+from suffice.learning.given.classes import Classes, given_classes
+from suffice.learning.given.labelled import matched
 from suffice.model.parameter_tables import LINEAR, OFFSET, PRIOR
 from suffice.tables.levels import is_missing
+from suffice.tables.special_levels import read_level, special, told_apart
+from suffice.tables.times import time_text
 
 __all__ = ["LONG", "long_blocks", "positions_of_texts"]
 
 LONG = frozenset(("column", "class", "parameter", "value"))
-Numbers = dict[str, dict[Any, dict[Any, float]]]  # by parameter, class and level
+Numbers = dict[str, dict[Any, list[tuple[Any, float]]]]  # levels and numbers, by parameter and class
+KEEP = (
+    " pandas reads texts such as 'NA', 'None' and 'nan' as missing cells; read a file with "
+    "pandas.read_csv(..., keep_default_na=False)."
+)
 
 
 class _Column(NamedTuple):
@@ -45,8 +52,9 @@ def long_blocks(
             "These are the parameters of an ensemble, which has several models of the same columns. Build one of them.",
             argument="parameters",
         )
+    _check_times(columns)
     found = _found(columns)
-    shares = {column: found.pop(column) for column in list(found) if column.name == PRIOR}
+    shares = {column: found.pop(column) for column in list(found) if column.name == PRIOR and not column.family}
     if not found:
         raise InputError("The listing has no parameters of columns.", argument="parameters")
     if prior is None and shares:
@@ -77,7 +85,7 @@ def _parts(name: Any) -> tuple[Any, ...]:
 
 def _prior(numbers: Numbers) -> dict[Any, float]:
     """p(y) of a listing, which may be that of some classes."""
-    prior = {label: next(iter(values.values())) for label, values in next(iter(numbers.values())).items()}
+    prior = {label: values[0][1] for label, values in next(iter(numbers.values())).items()}
     if abs(sum(prior.values()) - 1) > 1e-6:
         raise InputError(
             f"The prior probabilities of the listing sum to {sum(prior.values()):.6g}: it has some classes of a "
@@ -90,28 +98,68 @@ def _prior(numbers: Numbers) -> dict[Any, float]:
 def _found(columns: Mapping[str, list[Any]]) -> dict[_Column, Numbers]:
     """Numbers by column, parameter, class and level."""
     n = len(columns["value"])
-    family, level, block, kind = (
+    family, block, kind, types = (
         ["" if is_missing(cell) else cell for cell in columns.get(name, [""] * n)]
-        for name in ("family", "level", "block", "kind")
+        for name in ("family", "block", "kind", "type")
     )
+    level = [None if is_missing(cell) else cell for cell in columns.get("level", [""] * n)]
     out: dict[_Column, Numbers] = {}
+    seen: dict[tuple[_Column, str, Any], set[Any]] = {}
     for i in range(n):
         if family[i] == LINEAR:
             continue
         name, parameter = columns["column"][i], columns["parameter"][i]
         if is_missing(name) or is_missing(parameter) or is_missing(columns["class"][i]):
             raise InputError(
-                f"Row {i} of the parameters has an empty cell; it needs a column, a class and a parameter.",
+                f"Row {i} of the parameters has an empty cell; it needs a column, a class and a parameter.{KEEP}",
                 argument="parameters",
                 rows=[i],
             )
         column = _Column(_tuple(name), str(family[i]), block[i], kind[i])
-        by_level = out.setdefault(column, {}).setdefault(str(parameter), {}).setdefault(columns["class"][i], {})
-        at = _tuple(level[i]) if column.family == "joint_table" or str(parameter).startswith(GIVEN) else level[i]
-        if at in by_level:
-            raise InputError(f"Column {name!r} has the level {level[i]!r} more than once.", column=name)
-        by_level[at] = _number(columns["value"][i], name, str(parameter))
+        by_level = out.setdefault(column, {}).setdefault(str(parameter), {}).setdefault(columns["class"][i], [])
+        of_tuples = column.family == "joint_table" or str(parameter).startswith(GIVEN)
+        at = _level(_tuple(level[i]) if of_tuples else level[i], str(types[i]), name)
+        if told_apart(at) in seen.setdefault((column, str(parameter), columns["class"][i]), set()):
+            raise _repeated(name, str(parameter), columns["class"][i], level[i])
+        seen[column, str(parameter), columns["class"][i]].add(told_apart(at))
+        by_level.append((at, _number(columns["value"][i], name, str(parameter))))
     return out
+
+
+def _level(cell: Any, kind: str, column: object) -> Any:
+    """The level that a cell holds, by the column ``type`` of the listing if it has one."""
+    if not kind or cell is None:
+        return special(cell)
+    try:
+        return read_level(cell, kind)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"Column {column!r} has the level {cell!r:.80}, which is not of the type {kind!r} that the listing names. "
+            "Read the file with all levels as text, such as pandas.read_csv(..., dtype={'level': str}), or pass the "
+            "listing itself.",
+            column=column,
+        ) from None
+
+
+def _repeated(column: object, parameter: str, label: object, level: Any) -> InputError:
+    of = f"the {parameter} of the level {level!r:.80}" if level else f"the {parameter}"
+    advice = KEEP if level is None else ""
+    return InputError(f"Column {column!r} has {of} in class {label!r} more than once.{advice}", column=column)
+
+
+def _check_times(columns: Mapping[str, list[Any]]) -> None:
+    """Raise `InputError` if the column ``time`` of a listing was changed, but not its ``value``, or the other way."""
+    for i, time in enumerate(columns.get("time", ())):
+        if is_missing(time) or time == "":
+            continue
+        expected = time_text(_number(columns["value"][i], columns["column"][i], str(columns["parameter"][i])))
+        if str(time) != expected:
+            raise InputError(
+                f"Row {i} of the parameters has the time {str(time)!r}, but its value is {expected!r}. Change the "
+                "value, which is in seconds since 1970, and leave out the column 'time'.",
+                argument="parameters",
+                rows=[i],
+            )
 
 
 def _number(value: Any, column: object, parameter: str) -> float:
@@ -148,7 +196,7 @@ def _joined(found: Mapping[_Column, Numbers], classes: Classes, families: Any) -
         together: Any = (column.name,) if own else (family.name, column.block)
         covariance = numbers.get("covariance", numbers.get("correlation"))
         if covariance is not None and not own:
-            together = tuple(next(iter(covariance.values())))
+            together = tuple(level for level, _ in next(iter(covariance.values())))
         groups.setdefault(together, []).append(column)
     for members in groups.values():
         first = members[0]
@@ -180,15 +228,20 @@ def _tables(name: object, numbers: Numbers, classes: Classes, family: Family | N
 
 
 def _of_rows(
-    name: object, parameter: str, by_class: Mapping[Any, Mapping[Any, float]], classes: Classes, *, by_level: bool
+    name: object, parameter: str, by_class: Mapping[Any, list[tuple[Any, float]]], classes: Classes, *, by_level: bool
 ) -> Any:
     """Numbers of each class (K,), or of each level and class."""
     what = f"The {parameter} of column {name!r}"
     found = matched(by_class, classes.axis.labels.tolist(), what, name)
-    levels = list(next(iter(found.values())))
-    for label, values in found.items():
-        if set(values) != set(levels):
+    levels = [level for level, _ in next(iter(found.values()))]
+    numbers = [{told_apart(level): value for level, value in values} for values in found.values()]
+    for label, values in zip(found, numbers, strict=True):
+        if values.keys() != set(map(told_apart, levels)):
             raise InputError(f"{what} has other levels in class {label!r} than in the others.", column=name)
-    table = np.array([[values[level] for values in found.values()] for level in levels])
-    single = levels == [""] and not (by_level and parameter != "length")
-    return table[0] if single else LevelValues(levels, table)
+    table = np.array([[values[told_apart(level)] for values in numbers] for level in levels])
+    by_level = by_level and parameter != "length"
+    if levels in ([""], [None]) and not by_level:
+        return table[0]
+    if None in levels:
+        raise InputError(f"{what} has an empty level.{KEEP}", column=name)
+    return LevelValues(levels, table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from suffice.tables.table import Kind, Schema
 
 __all__ = ["GivenStatistics", "class_sums", "column_layout", "given_fitted", "given_statistics", "joined_columns"]
 
-PANDAS_TYPES = {"number": "float64", "duration": "float64", "time": "datetime64[ns]", "bool": "bool"}
+PANDAS_TYPES = {"number": "float64", "duration": "timedelta64[ns]", "time": "datetime64[ns]", "bool": "bool"}
 
 
 class GivenStatistics(NamedTuple):
@@ -50,6 +50,7 @@ def given_statistics(blocks: Sequence[GivenBlock]) -> GivenStatistics:
     families: dict[Any, Family] = {}
     statistics: dict[object, Statistic] = {}
     kinds: dict[object, Kind] = {}
+    whole: set[object] = set()
     for block in blocks:
         for name in block.columns:
             if name in kinds:
@@ -60,8 +61,10 @@ def given_statistics(blocks: Sequence[GivenBlock]) -> GivenStatistics:
         known = block.kinds or (None,) * len(block.columns)
         for j, name in enumerate(block.columns):
             kinds[name] = known[j] or _kind(family, statistic, j)
+            whole |= {name} if kinds[name] == "number" and _is_whole(family, statistic, j) else set()
     names = _ordered(blocks)
-    return GivenStatistics(families, statistics, column_layout(names, [kinds[name] for name in names]))
+    layout = column_layout(names, [kinds[name] for name in names], whole)
+    return GivenStatistics(families, statistics, layout)
 
 
 def _ordered(blocks: Sequence[GivenBlock]) -> list[Any]:
@@ -86,17 +89,33 @@ def _kind(family: Family, statistic: Any, j: int) -> Kind:
     return "category" if found is None else found
 
 
-def column_layout(names: Sequence[object], kinds: Sequence[Kind]) -> RowLayout:
-    """The layout of rows with these columns: a frame, or an array if the names are the positions 0, 1, …."""
+def _is_whole(family: Family, statistic: Any, j: int) -> bool:
+    """Whether all numbers of a column are whole, and not truth values."""
+    if family.reads == "numbers":
+        return family.values == "whole" or family.name == "multinomial"
+    levels = statistic.levels[j].values if family.reads == "categories" else ()
+    return bool(levels) and all(isinstance(level, int) and not isinstance(level, bool) for level in levels)
+
+
+def column_layout(names: Sequence[object], kinds: Sequence[Kind], whole: Collection[object] = frozenset()) -> RowLayout:
+    """The layout of rows with these columns: a frame, or an array if the names are the positions 0, 1, ….
+
+    Columns of ``whole`` numbers are drawn as integers.
+    """
     if list(names) == list(range(len(names))):
         numeric = all(kind in ("number", "bool", "duration") for kind in kinds)
-        return RowLayout(Schema(range(len(names)), kinds), form=ArrayForm(np.dtype(np.float64 if numeric else object)))
-    if not all(isinstance(name, str) for name in names):
+        kind = np.int64 if set(names) <= set(whole) else np.float64 if numeric else object
+        return RowLayout(Schema(range(len(names)), kinds), form=ArrayForm(np.dtype(kind)))
+    texts = tuple(str(name) for name in names) if all(isinstance(name, str) for name in names) else None
+    if texts is None and not all(isinstance(name, int) for name in names):
         raise InputError(
-            f"Columns have names, or the positions 0, 1, … of an array; got {listed(list(names))}.", argument="columns"
+            f"The names of columns must be all strings or all whole numbers; got {listed(list(names))}.",
+            argument="columns",
         )
-    texts = tuple(str(name) for name in names)
-    form: Form = StoredFrameForm("pandas", list(texts), [(PANDAS_TYPES.get(kind, "object"),) for kind in kinds])
+    types = [
+        "int64" if name in whole else PANDAS_TYPES.get(kind, "object") for name, kind in zip(names, kinds, strict=True)
+    ]
+    form: Form = StoredFrameForm("pandas", list(names), [(each,) for each in types])
     return RowLayout(Schema(list(names), kinds, named=True), texts, form=form)
 
 

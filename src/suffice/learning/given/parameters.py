@@ -15,27 +15,36 @@ from suffice.families.pair_tables import GIVEN
 from suffice.learning.given.blocks import GivenBlock, family_for, inferred_family
 from suffice.learning.given.classes import Classes, given_classes, named_columns
 from suffice.learning.given.column import member_tables, parameters_of_mapping, parameters_of_table
+from suffice.learning.given.labelled import aligned, labels_of
 from suffice.learning.given.long_listing import LONG, long_blocks, positions_of_texts
+from suffice.learning.given.times import time_kinds
 from suffice.model.parameter_tables import ColumnTable
 from suffice.numerics.types import Float
 from suffice.tables.listing import Listing
+from suffice.tables.table import Kind
 
-__all__ = ["given_blocks"]
+__all__ = ["given_block", "given_blocks", "is_listing"]
 
 
 def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tuple[list[GivenBlock], Classes]:
     """The blocks of given parameters, and their classes."""
     columns = named_columns(parameters)
-    if columns is not None and columns.keys() >= LONG:
+    if columns is not None and is_listing(parameters):
         if not isinstance(parameters, Listing):  # a frame has no positions beside the texts in a column
             columns = columns | {"column": positions_of_texts(columns["column"])}
         blocks, of = long_blocks(columns, prior, classes, families)
     else:
         _check_mapping(parameters, columns)
         of = given_classes(prior, classes)
-        blocks = [_block(key, given, of, family_for(families, key)) for key, given in parameters.items()]
+        blocks = [given_block(key, given, of, family_for(families, key)) for key, given in parameters.items()]
     _check_families(families, blocks)
     return blocks, of
+
+
+def is_listing(parameters: Any) -> bool:
+    """Whether an object is a listing of all parameters of a model, or a frame of it."""
+    columns = named_columns(parameters)
+    return columns is not None and columns.keys() >= LONG
 
 
 def _check_mapping(parameters: Any, columns: Mapping[str, Any] | None) -> None:
@@ -71,7 +80,7 @@ def _check_families(families: Any, blocks: Sequence[GivenBlock]) -> None:
         )
 
 
-def _block(key: Any, given: Any, classes: Classes, family: Any) -> GivenBlock:
+def given_block(key: Any, given: Any, classes: Classes, family: Any) -> GivenBlock:
     """One column, or a tuple of dependent columns."""
     source = given.source if isinstance(given, Listing) else None
     if isinstance(source, list) and source and all(isinstance(each, ColumnTable) for each in source):
@@ -84,11 +93,24 @@ def _block(key: Any, given: Any, classes: Classes, family: Any) -> GivenBlock:
     if columns is None and "family" in given and not isinstance(given["family"], Mapping):
         family = given["family"]
     if columns is not None:
-        parameters = parameters_of_table(key, columns, classes)
+        index = None if isinstance(given, Mapping) else labels_of(given)
+        parameters = parameters_of_table(key, columns, classes, index)
     else:
         parameters = parameters_of_mapping(key, given, classes, family)
-    block = GivenBlock.of(key, inferred_family(key, parameters) if family is None else family)
+    chosen = inferred_family(key, parameters) if family is None else family
+    block = GivenBlock.of(key, chosen, _time_kinds(key, given if columns is None else columns, classes))
     return block.with_tables(member_tables(key, parameters, classes, block.family))
+
+
+def _time_kinds(key: Any, given: Any, classes: Classes) -> tuple[Kind | None, ...]:
+    """The kinds of columns whose means or cuts are times or durations; empty if there are none."""
+    columns = list(key) if isinstance(key, tuple) else [key]
+    values = next((given[name] for name in ("mean", "cuts", "cut") if name in given), None)
+    if values is None:
+        return ()
+    by_class = aligned(values, (classes.written, columns), f"The mean of column {key!r}", key)
+    kinds = time_kinds(by_class, len(columns))
+    return kinds if any(kinds) else ()
 
 
 def _of_source(key: Any, source: Sequence[ColumnTable], classes: Classes, family: Any) -> GivenBlock:

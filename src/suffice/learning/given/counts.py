@@ -1,6 +1,6 @@
-"""Statistics from aggregates that people hold in place of rows: counts of levels, and moments of each class.
+"""Statistics from counts of levels that people hold in place of rows.
 
-They are those of the rows themselves, so a model of them learns on.
+They are those of the rows themselves, so a model of them can be updated.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 
 from suffice.exceptions import Argument, InputError, did_you_mean, listed
-from suffice.families.covariance import checked_covariance
 from suffice.learning.fitted import Fitted
-from suffice.learning.given.classes import Classes, as_numbers, distinct_labels, named_columns
+from suffice.learning.given.classes import Classes, named_columns
+from suffice.learning.given.labelled import has_entries, labels_of
 from suffice.learning.given.model import class_sums, column_layout, joined_columns
 from suffice.learning.specification import Specification
 from suffice.model import Block, Model
 from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis, Membership, Statistic
-from suffice.tables.table import Kind
 
-__all__ = ["ColumnCounts", "aggregated", "check_additive", "counted_columns", "fitted_counts", "given_moments"]
+__all__ = ["ColumnCounts", "check_additive", "counted_columns", "fitted_counts"]
 
 ROUNDING = 1e-9
 
@@ -86,19 +85,24 @@ def _long_counts(columns: Mapping[str, list[Any]]) -> Iterator[ColumnCounts]:
 
 
 def _crossed(name: object, given: Any) -> ColumnCounts:
-    """Counts of one column, by level and class."""
+    """Counts of one column, by level and class: a mapping, or a table with the levels in a column or in its index."""
     columns = named_columns(given)
     if columns is not None:
-        if "level" not in columns:
+        levels = columns["level"] if "level" in columns else None if isinstance(given, Mapping) else labels_of(given)
+        if levels is None:
             raise InputError(f"The table of column {name!r} has no column 'level'.", column=name)
-        labels = [label for label in columns if label != "level"]
-        given = {level: {label: columns[label][i] for label in labels} for i, level in enumerate(columns["level"])}
+        by_class = [(label, values) for label, values in columns.items() if label != "level"]
+        triples = [(level, label, values[i]) for i, level in enumerate(levels) for label, values in by_class]
+        return _of_triples(name, triples)
     if not isinstance(given, Mapping) or not all(isinstance(each, Mapping) for each in given.values()):
         raise InputError(
             f"The counts of column {name!r} must be a table, or a mapping of levels to the counts of each class.",
             column=name,
         )
-    triples = [(level, label, count) for level, of in given.items() for label, count in of.items()]
+    return _of_triples(name, [(level, label, count) for level, of in given.items() for label, count in of.items()])
+
+
+def _of_triples(name: object, triples: Sequence[tuple[Any, Any, Any]]) -> ColumnCounts:
     levels, labels, counts = map(list, zip(*triples, strict=True)) if triples else ([], [], [])
     return name, levels, labels, _numbers(counts, name)
 
@@ -154,7 +158,7 @@ def fitted_counts(specification: Specification, counted: Sequence[ColumnCounts],
     layout = column_layout(names, kinds)
     blocks = specification.blocks_of(layout.schema)
     statistics = tuple(_summarized(block, tables) for block in blocks)
-    return aggregated(specification, Model(blocks, class_sums(axis, weight), statistics), names, kinds)
+    return Fitted(specification, layout, Model(blocks, class_sums(axis, weight), statistics))
 
 
 def _by_class(axis: ClassAxis, labels: Sequence[Any], count: Float) -> Float:
@@ -165,9 +169,7 @@ def _class_weights(axis: ClassAxis, totals: Float, given: Any, names: Sequence[o
     """Rows of each class (K,): given, or the largest sum of a column; the others then have missing cells."""
     if given is None:
         return np.asarray(totals.max(axis=0))
-    if not isinstance(given, Mapping) and hasattr(given, "to_dict"):
-        given = given.to_dict()
-    if not isinstance(given, Mapping):
+    if not has_entries(given):
         raise InputError(
             f"class_counts must be a mapping of classes to their numbers of rows; got {given!r:.80}.",
             argument="class_counts",
@@ -190,6 +192,13 @@ def _class_weights(axis: ClassAxis, totals: Float, given: Any, names: Sequence[o
 
 def _summarized(block: Block, tables: Mapping[object, Any]) -> Statistic:
     """The statistic of a block of independent columns, each with rows of its own."""
+    if not block.independent and len(block.names) == 1:
+        raise InputError(
+            f"The family {block.family.name} of column {block.names[0]!r} does not read levels. Choose another family, "
+            "such as 'categorical', or fit the model to rows.",
+            argument="families",
+            column=block.names[0],
+        )
     if not block.independent:
         raise InputError(
             f"Counts of single columns say nothing about how {listed(list(block.names))} depend on each other. Give "
@@ -204,61 +213,3 @@ def _summarized(block: Block, tables: Mapping[object, Any]) -> Statistic:
         own.check(rows)
         parts.append(block.family.summarize(rows, members, [name]).check([name]))
     return joined_columns(block.family, parts)
-
-
-def aggregated(specification: Specification, model: Model, names: Sequence[object], kinds: Sequence[Kind]) -> Fitted:
-    """The fitted model of aggregates, with what its statistics have fixed."""
-    layout = column_layout(names, kinds)
-    return Fitted(specification, layout, model)
-
-
-# ---------------------------------------------------------------------- moments
-
-
-def given_moments(
-    n: Any, means: Any, spreads: Any, classes: Any, columns: Any, ddof: float, *, what: str
-) -> tuple[ClassAxis, list[object], Float, Float, Float]:
-    """Rows (K,), means (K, d) and spreads of each class, in the order of the class axis, and the names of the columns.
-
-    ``spreads`` are variances (K, d), or covariances (K, d, d) or (d, d).
-    """
-    named = next((each for each in (n, means, spreads) if isinstance(each, Mapping)), None)
-    if classes is None and named is None:
-        raise InputError("The classes are not named. Give mappings by class, or classes=[...].", argument="classes")
-    written = distinct_labels(named if classes is None else classes)
-    axis = ClassAxis.of(written)
-    of = Classes(axis, axis.labels[axis.positions(np.array(written))].tolist(), np.ones(len(axis)))
-    weight = of.numbers(n, "n")
-    centre = of.numbers(means, "means")
-    if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
-        raise InputError("n must be one number of rows for each class, at least 0.", argument="n")
-    if centre.ndim != 2 or not np.isfinite(centre).all():
-        raise InputError(
-            f"means must be finite numbers of each class and column (K, d); got shape {centre.shape}.",
-            argument="means",
-        )
-    shared = not isinstance(spreads, Mapping) and what == "covariances" and np.ndim(spreads) == 2
-    expected_spread = "a matrix of numbers (d, d), or one for each class (K, d, d)"
-    spread = as_numbers(spreads, what, expected_spread, argument=what) if shared else of.numbers(spreads, what)
-    d = centre.shape[1]
-    expected = (d, d) if shared else ((len(axis), d) if what == "variances" else (len(axis), d, d))
-    if spread.shape != expected or not np.isfinite(spread).all():
-        raise InputError(f"{what} has shape {spread.shape}; expected finite numbers of {expected}.", argument=what)
-    _check_spread(spread, what, weight, ddof)
-    names = list(range(d)) if columns is None else list(columns)
-    if len(names) != d or len(set(names)) < d:
-        raise InputError(f"columns must be {d} different names; got {listed(names)}.", argument="columns")
-    return axis, names, weight, centre, spread
-
-
-def _check_spread(spread: Float, what: str, weight: Float, ddof: float) -> None:
-    if what == "variances":
-        if (spread < 0).any():
-            raise InputError("variances must be at least 0.", argument=what)
-    else:
-        for each in spread.reshape(-1, *spread.shape[-2:]):
-            checked_covariance(each, "A matrix of covariances", argument=what, definite=False)
-    if not (isinstance(ddof, int | float) and 0 <= ddof < np.inf):
-        raise InputError(f"ddof must be a number of at least 0; got {ddof!r}.", argument="ddof")
-    if (weight[weight > 0] < ddof).any():
-        raise InputError("A class has fewer rows than ddof.", argument="ddof")

@@ -1,0 +1,149 @@
+"""Given parameters that contradict themselves are refused in one sentence; samples have the types of the parameters."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+from suffice.exceptions import InputError
+from suffice.families import Gaussian
+from suffice.families.priors import NormalInverseGamma
+from suffice.learning.fitted import fitted_of
+
+P = {"a": 0.5, "b": 0.5}
+NORMAL = {"mean": [0, 1], "deviation": [1, 1]}
+MODEL = NaiveBayes.from_parameters({"x": NORMAL}, P)
+X = pd.DataFrame({"x": [0.0, 1.0]})
+WORDS = TextNaiveBayes.from_parameters({"cheap": {"a": 0.1, "b": 0.6}, "lunch": {"a": 0.9, "b": 0.4}}, P)
+CERTAIN = NaiveBayes.from_parameters({"x": {"p": {"a": 1, "b": 1}, "q": {"a": 0, "b": 0}}}, P)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: NaiveBayes.from_parameters({"x": {"cuts": [], "probability": [[1.0], [1.0]]}}, P),
+            "cuts of column 'x'",
+        ),
+        (
+            lambda: NaiveBayes.from_parameters({"x": {"cuts": [3, 2], "probability": [[0.2, 0.3, 0.5]] * 2}}, P),
+            r"cuts of column 'x' must be increasing.*\[3, 2\]",
+        ),
+        (lambda: NaiveBayes.from_parameters({"x": NORMAL}, {"a": 0.5, 1: 0.5}), "Class labels must be of one type"),
+        (lambda: NaiveBayes.from_parameters({"x": NORMAL}, [0.5, 0.5], classes=["a"]), "there is 1 class: 'a'"),
+        (lambda: NaiveBayes.from_parameters({"x": NORMAL}, {}), "There are no classes"),
+        (
+            lambda: NaiveBayes.from_counts({"x": {"p": {"a": 3}}}, families="text"),
+            "text of column 'x' does not read levels",
+        ),
+        (lambda: NaiveBayes.from_parameters({5: NORMAL, "x": NORMAL}, P), "all strings or all whole numbers"),
+        (lambda: MODEL.partial_fit(X, ["a", "b"]), "the number of rows. Build it with from_counts or from_moments"),
+        (lambda: WORDS.partial_fit(["cheap"], ["a"]), "do not include the number of rows. Fit it to rows"),
+        (
+            lambda: CERTAIN.predict(pd.DataFrame({"x": ["q"]})),
+            "Give parameters above 0 for it",
+        ),
+        (lambda: MODEL.parameters(classes=[]), "classes is empty"),
+        (lambda: MODEL.parameters("x", classes="ab"), "classes must be a list"),
+        (lambda: MODEL.parameters().to_frame("arrow"), "Did you mean 'pyarrow'"),
+        (lambda: MODEL.explain(X).to_frame("polars", "pandas"), "row must be the number of a row"),
+        (lambda: WORDS.sample(1, length=10**12), "not enough memory to draw 1 row of"),
+        (lambda: Gaussian(estimation="map", conjugate_prior={}), "conjugate_prior is an empty mapping"),
+        (
+            lambda: GaussianDiscriminant.from_parameters(P, [[0, 0], [1, 1]], 1e-300 * np.eye(2)),
+            "variance of class 'a' is 1e-300.*Rescale",
+        ),
+    ],
+)
+def test_messages(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_a_class_without_a_conjugate_prior_is_refused_when_it_is_learned():
+    prior = {label: NormalInverseGamma(0, 1, 2) for label in "ab"}
+    model = NaiveBayes(Gaussian(estimation="map", conjugate_prior=prior)).fit([[0.0], [1.0]] * 3, [*"ababab"])
+    with pytest.raises(InputError, match="no prior for class 'c'"):
+        model.partial_fit([[1.0]], ["c"])
+    assert model.predict([[1.0]]) == ["b"]
+
+
+def test_explanations_as_frames():
+    found = MODEL.explain(X)
+    for frame in (found.to_frame("polars"), found.to_frame(pl), found.to_frame(backend="polars")):
+        assert isinstance(frame, pl.DataFrame)
+        assert frame.shape == (4, 6)
+    assert found.to_frame(1, "polars")["row"].to_list() == [1, 1]
+
+
+@pytest.mark.parametrize("make", [np.array, pd.DataFrame, lambda rows: pd.DataFrame(rows).astype(object)])
+def test_explained_cells_are_copied(make):
+    rows = make([[1.0, 2.0]])
+    found = NaiveBayes.from_parameters({0: NORMAL, 1: NORMAL}, P).explain(rows)
+    if isinstance(rows, pd.DataFrame):
+        rows.iloc[:, :] = 99.0
+    else:
+        rows[:] = 99.0
+    assert found.values(0) == [None, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Etc/GMT+5", "UTC", "Europe/Berlin"])
+def test_samples_of_times_with_zones(zone):
+    frame = pd.DataFrame({"t": pd.date_range("2024-01-01", periods=6, tz=zone)})
+    drawn = NaiveBayes().fit(frame, [*"aaabbb"]).sample(20, random_state=0)[0]
+    assert drawn.dtypes.equals(frame.dtypes)
+    assert abs(drawn["t"].mean() - frame["t"].mean()) < pd.Timedelta(days=3)
+
+
+def test_types_of_samples():
+    given = {
+        "level": {1: {"a": 0.5, "b": 0.2}, 2: {"a": 0.5, "b": 0.8}},
+        "truth": {True: {"a": 0.5, "b": 0.2}, False: {"a": 0.5, "b": 0.8}},
+        "count": {"rate": [1, 2]},
+        "trials": {"family": "geometric", "probability": [0.5, 0.4]},
+        "number": NORMAL,
+    }
+    drawn = NaiveBayes.from_parameters(given, P).sample(9, random_state=0)[0]
+    assert [drawn[name].dtype.kind for name in ("level", "count", "trials", "number")] == ["i", "i", "i", "f"]
+    waits = NaiveBayes().fit(pd.DataFrame({"d": pd.to_timedelta(range(6), unit="h")}), [*"aaabbb"])
+    assert NaiveBayes.from_parameters(waits.parameters()).sample(3)[0]["d"].dtype.kind == "m"
+    array = NaiveBayes.from_parameters({0: {"rate": [1, 2]}, 1: {"rate": [3, 2]}}, P).sample(3)[0]
+    assert array.dtype.kind == "i"
+
+
+def test_columns_named_by_numbers(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((6, 2)), columns=[5, 6])
+    fitted = NaiveBayes().fit(frame, [*"aaabbb"])
+    again = NaiveBayes.from_parameters(fitted.parameters())
+    np.testing.assert_allclose(again.predict_proba(frame), fitted.predict_proba(frame), rtol=1e-12)
+    assert list(again.sample(3)[0].columns) == [5, 6]
+    again.save(tmp_path / "m.suffice")
+    tables = {name: fitted.parameters(name) for name in frame}
+    given = NaiveBayes.from_parameters(tables, P)
+    np.testing.assert_allclose(given.predict_proba(frame), fitted.predict_proba(frame), rtol=1e-12)
+
+
+def test_times_that_were_changed():
+    frame = pd.DataFrame({"t": pd.date_range("2024-01-01", periods=6)})
+    listing = NaiveBayes().fit(frame, [*"aaabbb"]).parameters().to_frame()
+    NaiveBayes.from_parameters(listing)
+    listing.loc[listing["time"] != "", "time"] = "2001-01-01"
+    with pytest.raises(InputError, match="has the time '2001-01-01', but its value is"):
+        NaiveBayes.from_parameters(listing)
+
+
+def test_fitted_of_any_object_with_a_fitted_model():
+    assert fitted_of(SimpleNamespace(fitted_=MODEL.fitted_), "report") is MODEL.fitted_
+    with pytest.raises(NotFittedError):
+        fitted_of(NaiveBayes(), "report")
+    with pytest.raises(InputError, match="got an object of type int"):
+        fitted_of(3, "report")
+
+
+def test_no_negative_zeros():
+    model = GaussianDiscriminant.from_parameters(P, [[0, 0], [1, 1]], [[1, -0.0], [-0.0, 1]])
+    assert "-0\n" not in f"{model.parameters()}\n{model.parameters((0, 1))}\n"
