@@ -215,6 +215,9 @@ class TestBadInput:
         model = NaiveBayes().fit(rng.normal(size=(40, 2)), np.repeat([0, 1], 20))
         found = diagnose(model, rng.normal(size=(30, 2)), np.zeros(30, dtype=int))
         assert "All rows have one class, so checks that compare classes do not apply." in found.notes
+        X = rng.normal(size=(40, 2))
+        only = diagnose(GaussianNB().fit(X, np.zeros(40, dtype=int)), X, np.zeros(40, dtype=int))
+        assert only.double_counting is None
 
     def test_columns_without_variance_or_values(self, rng):
         X = np.column_stack([rng.normal(size=60), np.ones(60), np.full(60, np.nan)])
@@ -223,6 +226,13 @@ class TestBadInput:
         found = diagnose(model, X, y)
         assert "There was nothing to check in column 1: no class has two different values." in found.notes
         assert "There are no values in column 2, so nothing was checked there." in found.notes
+
+    def test_no_warnings_of_models_without_some_rows(self, rng):
+        y = np.repeat([0, 1], 40)
+        X = rng.normal(size=(80, 3))
+        model = GaussianDiscriminant(shape="diagonal").fit(X, y)
+        X[:, 2] = 1.0
+        assert diagnose(model, X, y).notes[0].startswith("There was nothing to check in column 2")
 
     def test_rare_levels(self, rng):
         X, y = np.zeros((60, 3)), np.repeat([0, 1], 30)

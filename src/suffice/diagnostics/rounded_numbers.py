@@ -26,6 +26,7 @@ SAME = 1e-9  # share of the mean gap between numbers; smaller gaps are rounding 
 LEAST = 1e-300
 STEP = 1e-5  # of a parameter, for a derivative
 MOST_STEPS, LONGEST_STEP, CLOSE = 30, 1.0, 1e-7
+STEEPEST = 1e100  # slope of the log-probability of a cell that is almost impossible
 WIDE = 0.2  # probability of a cell; narrower cells leave A² almost as it is without rounding
 
 Distribution = Callable[[Float, Float], Float]
@@ -117,6 +118,7 @@ def _most_likely(distribution: Distribution, start: Float, lower: Float, upper: 
         mass = _mass(distribution, parameters, lower, upper)
         moved = parameters + STEP * np.eye(len(parameters))
         slopes = np.stack([(_mass(distribution, each, lower, upper) - mass) / (STEP * mass) for each in moved])
+        slopes = np.clip(slopes, -STEEPEST, STEEPEST)
         information = (slopes * count) @ slopes.T
         step = np.linalg.lstsq(information, slopes @ count, rcond=None)[0]
         step *= min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), CLOSE))
