@@ -8,6 +8,8 @@ import pytest
 
 import suffice
 from cli.made import ran, refused
+from suffice.cli.assumptions import _show
+from suffice.cli.output import Page
 
 
 @pytest.fixture
@@ -48,6 +50,52 @@ def test_page(rows):
     assert "--family income=log_normal" in text
     assert "Dependence within the classes" in text.splitlines()
     assert "nats of log-loss" in text
+    assert "(p < 1e-12)" in text
+    assert "Double counting costs" in text
+
+
+def test_lines_of_a_finding_are_indented(rows, monkeypatch, capsys):
+    found = suffice.diagnose(suffice.load("rows.suffice"), "rows.csv", "label")
+    _show(Page(width=60), found, "rows.csv")
+    lines = capsys.readouterr().out.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("  1. "))
+    assert lines[first + 1].startswith("     ")
+    assert not lines[first + 1].startswith("      ")
+    assert max(map(len, lines[: first + 2])) <= 60
+
+
+def fitted_to(frame):
+    frame.to_csv("rows.csv", index=False)
+    ran("fit", "rows.csv", "-t", "label", "--model", "naive-bayes", "-o", "rows.suffice")
+    found = json.loads(ran("inspect", "rows.suffice", "rows.csv", "--assumptions", "--json"))
+    return {each["check"]: each["options"] for each in found["findings"] if each["significant"]}
+
+
+def test_own_covariances_are_searched(folder):
+    rng = np.random.default_rng(4)
+    y, a = rng.integers(0, 2, 400), rng.normal(size=400)
+    frame = pd.DataFrame({"a": a, "b": np.where(y == 0, 1, -1) * a + rng.normal(size=400), "label": y})
+    options = fitted_to(frame)["dependence"]
+    assert options.startswith("Model it with --blocks auto")
+    assert "Multivariate" not in options
+    ran("fit", "rows.csv", "-t", "label", "--model", "naive-bayes", "--blocks", "auto", "-o", "better.suffice")
+    found = json.loads(ran("inspect", "better.suffice", "rows.csv", "--assumptions", "--json"))
+    assert not any(each["significant"] for each in found["findings"])
+
+
+def test_names_with_commas_are_not_part_of_options(folder):
+    rng = np.random.default_rng(4)
+    y, a = rng.integers(0, 2, 400), rng.normal(size=400)
+    frame = pd.DataFrame({"visits": a + y, "a,b": a + y + rng.normal(size=400), "label": y})
+    assert fitted_to(frame)["dependence"] == "Model it with --blocks auto or --calibrate columns."
+    frame["visits"] = rng.choice(list("uv"), 400)
+    frame["a,b"] += frame["visits"] == "u"
+    options = fitted_to(frame)["dependence"]
+    assert "--family" not in options
+    assert "--calibrate" in options or "In Python: Model it with families=" in options
+    frame["a,b"] = rng.lognormal(y, 0.8)
+    assert fitted_to(frame)["shape"] == "It fits better with --family a,b=log_normal."
+    ran("fit", "rows.csv", "-t", "label", "--model", "naive-bayes", "--family", "a,b=log_normal", "-o", "b.suffice")
 
 
 def test_level_and_target(rows):

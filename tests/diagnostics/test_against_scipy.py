@@ -13,7 +13,8 @@ from suffice.diagnostics.missingness import missingness_tests
 from suffice.diagnostics.mixed_pairs import mixed_pairs
 from suffice.diagnostics.multiplicity import holm
 from suffice.diagnostics.normal_scores import normal_scores
-from suffice.diagnostics.pairs import pair_tests
+from suffice.diagnostics.pairs import _correlations, pair_tests
+from suffice.diagnostics.rounded_numbers import RoundedNumbers
 from suffice.learning.labelled_tables import read_labelled
 
 
@@ -58,8 +59,44 @@ def test_correlations(rng):
         z.append(np.sign(r.statistic) * stats.norm.isf(r.pvalue / 2))
         nu.append(len(scores) - 2)
     shared = np.dot(np.sqrt(nu), z) ** 2 / sum(nu)
-    expected = 2 * min(stats.chi2.sf(np.square(z).sum(), 2), stats.chi2.sf(shared, 1))
-    assert found.p_value[0, 1] == pytest.approx(expected, rel=0.01)
+    by_correlation = 2 * min(stats.chi2.sf(np.square(z).sum(), 2), stats.chi2.sf(shared, 1))
+    by_bins = binned_p_value(X, y, (4, 3))
+    assert found.p_value[0, 1] == pytest.approx(2 * min(by_correlation, by_bins), rel=0.01)
+
+
+def binned_p_value(X, y, n_bins):
+    """G and χ² of two numbers in bins of equal counts, summed over the classes."""
+    ratio = pearson = df = 0
+    for k, bins in enumerate(n_bins):
+        part = pd.DataFrame(X[y == k]).apply(lambda column, bins=bins: pd.qcut(column, bins, labels=False))
+        table = pd.crosstab(part[0], part[1]).to_numpy()
+        n = table.sum()
+        ratio += stats.chi2_contingency(table, lambda_="log-likelihood", correction=False).statistic
+        pearson += stats.chi2_contingency(table, correction=False).statistic * (n - 1) / n
+        df += (bins - 1) ** 2
+    return max(stats.chi2.sf(ratio, df), stats.chi2.sf(pearson, df))
+
+
+def test_numbers_in_bins(rng):
+    """Two numbers without correlation, one of which is about the square of the other."""
+    y = np.repeat([0, 1], [80, 48])
+    X = rng.normal(size=(128, 2))
+    X[:, 1] += 0.8 * X[:, 0] ** 2
+    found = pair_tests(rows_of(NaiveBayes(), X, y))
+    assert found.by_bins[0, 1]
+    assert found.p_value[0, 1] == pytest.approx(2 * binned_p_value(X, y, (4, 3)), rel=1e-9)
+
+
+def test_correlations_that_differ(rng):
+    """The p-value of equal correlations, by Fisher's transform."""
+    y = np.repeat([0, 1, 2], [80, 50, 40])
+    X = rng.normal(size=(170, 2))
+    found = pair_tests(rows_of(NaiveBayes(), X, y))
+    scores = [stats.norm.ppf((stats.rankdata(X[y == k], axis=0) - 0.5) / (y == k).sum()) for k in range(3)]
+    z = np.arctanh([stats.pearsonr(*each.T).statistic for each in scores])
+    weight = np.array([77, 47, 37])
+    expected = stats.chi2.sf(weight @ (z - np.average(z, weights=weight)) ** 2, 2)
+    assert found.unequal[0, 1] == pytest.approx(expected)
 
 
 def test_numbers_and_levels(rng):
@@ -88,17 +125,45 @@ def test_missing_cells_of_a_pair_are_left_out(rng):
     assert found.highest[0, 1] == pytest.approx(stats.pearsonr(*scores).statistic, rel=1e-9)
 
 
-def test_weights_count_rows(rng):
-    y, weights = np.repeat([0, 1], 40), rng.integers(1, 4, 80)
-    X = pd.DataFrame({"a": rng.normal(size=80).round(1), "b": rng.normal(size=80), "c": rng.choice(list("uv"), 80)})
-    X.loc[rng.random(80) < 0.2, "b"] = np.nan
+def weighted_rows(rng, n=160):
+    y = np.repeat([0, 1], [n // 2, n - n // 2])
+    X = pd.DataFrame({"a": rng.normal(size=n).round(1), "b": rng.normal(size=n), "c": rng.choice(list("uv"), n)})
+    X.loc[rng.random(n) < 0.2, "b"] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("unit", [1.0, 10.0, 1 / 160, 1e-200])
+def test_equal_weights_are_no_weights(unit, rng):
+    X, y = weighted_rows(rng)
     model = NaiveBayes().fit(X, y)
-    once = diagnose(model, X, y, sample_weight=weights, cost=False)
-    again = diagnose(model, X.loc[X.index.repeat(weights)], np.repeat(y, weights), cost=False)
+    found, plain = (diagnose(model, X, y, sample_weight=w, cost=False) for w in (np.full(160, unit), None))
+    for name, table in plain.tables.items():
+        for column, values in table.items():
+            assert list(getattr(found, name)[column]) == pytest.approx(list(values), nan_ok=True)
+
+
+def test_the_unit_of_weights_does_not_matter(rng):
+    X, y = weighted_rows(rng)
+    weights = rng.exponential(size=160)
+    model = NaiveBayes().fit(X, y)
+    first, second = (diagnose(model, X, y, sample_weight=w * weights, cost=False) for w in (1.0, 1e-3))
     for name in ("dependence", "missingness"):
-        for column, values in getattr(once, name).items():
-            if column != "p_value" or name == "missingness":
-                assert list(values) == pytest.approx(list(getattr(again, name)[column]), nan_ok=True)
+        p = [getattr(each, name)["p_value"] for each in (first, second)]
+        assert p[0] == pytest.approx(p[1], rel=1e-9)
+
+
+def test_weighted_rows_have_their_effective_size(rng):
+    """Weighted correlations have the variance of n_eff rows, where n_eff is that of rows with both cells."""
+    X, weights = rng.normal(size=(200, 2)), rng.exponential(size=200)
+    X[:50, 0] = np.nan
+    y = np.append(np.zeros(200, dtype=int), [1] * 20)
+    rows = rows_of(NaiveBayes(), np.vstack([X, X[100:120]]), y, np.append(weights, np.ones(20)))
+    here = np.flatnonzero(rows.codes == 0)
+    w = weights[50:]
+    kish = w.sum() ** 2 / (w**2).sum()
+    _, n = _correlations(rows.values[here], rows.weights[here])
+    assert n[0, 1] == pytest.approx(kish)
+    assert rows.weights[here].sum() == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
 
 
 def test_missingness(rng):
@@ -159,6 +224,40 @@ def test_anderson_darling(rng):
 def test_p_values_of_shapes_are_uniform(name, draw, rng):
     p = [shape_tests.shape_p_value(name, draw(rng, 40), rng) for _ in range(1000)]
     assert stats.kstest(p, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", ["gaussian", "exponential"])
+@pytest.mark.parametrize("n", [12, 14, 30])
+def test_p_values_of_small_classes_can_be_combined(name, n, rng):
+    """Fisher's method adds up errors of log p, whose mean is −1; the standard error is 0.01."""
+    draw = rng.normal if name == "gaussian" else rng.exponential
+    p = [shape_tests.shape_p_value(name, draw(size=n), rng) for _ in range(10_000)]
+    assert np.log(p).mean() == pytest.approx(-1, abs=0.035)
+
+
+@pytest.mark.parametrize("n", [11, 15])
+def test_uniform_tail_of_few_numbers(n, rng):
+    p = [shape_tests._uniform_tail(shape_tests.anderson_darling(rng.random(n)), n) for _ in range(10_000)]
+    assert np.log(p).mean() == pytest.approx(-1, abs=0.035)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "exponential"])
+@pytest.mark.parametrize("sd", [1.0, 5.0])
+def test_p_values_of_rounded_numbers_are_uniform(name, sd, rng):
+    draw = rng.normal if name == "gaussian" else rng.standard_exponential
+    x = [np.round(sd * draw(size=400) + 0.3 * (name == "gaussian")) for _ in range(500)]
+    p = [shape_tests.shape_p_value(name, each, rng, 1.0) for each in x]
+    assert stats.kstest(p, "uniform").pvalue > 1e-3
+
+
+def test_parameters_of_rounded_numbers(rng):
+    """Those of scipy's fit to interval-censored data."""
+    x = np.round(rng.normal(0.3, 0.8, 200))
+    censored = stats.CensoredData(interval=np.column_stack([x - 0.5, x + 0.5]))
+    mean, sd = stats.norm.fit(censored)
+    shape = shape_tests.SHAPES["gaussian"]
+    found = RoundedNumbers.of(x, 1.0).fitted(shape.distribution, shape.estimate(x, 1.0))
+    assert [found[0], np.exp(found[1])] == pytest.approx([mean, sd], rel=1e-3, abs=1e-4)
 
 
 def test_gamma_p_values_are_bounds(rng):

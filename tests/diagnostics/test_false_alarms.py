@@ -47,25 +47,47 @@ def heavy_tails(rng, y, d=3):
     return rng.standard_t(3, size=(len(y), d)) @ rng.normal(size=(d, d)) + y[:, None]
 
 
+def rounded(rng, y, d=3):
+    return np.round(rng.normal(size=(len(y), d)) + rng.uniform(-2, 2, (y.max() + 1, d))[y])
+
+
 CASES = {
     "gaussian, few rows": (NaiveBayes, 40, (0.5, 0.5), numbers),
     "gaussian, rare class": (NaiveBayes, 300, (0.92, 0.08), numbers),
     "categorical": (NaiveBayes, 200, (0.5, 0.3, 0.2), levels),
     "mixed, missing cells": (lambda: NaiveBayes({"visits": "poisson"}), 150, (0.5, 0.3, 0.2), mixed),
+    "gaussian, 40 small classes": (NaiveBayes, 600, (1 / 40,) * 40, lambda rng, y: numbers(rng, y, 2)),
+    "gaussian, rounded to one standard deviation": (NaiveBayes, 1500, (0.5, 0.5), rounded),
     "shared covariance": (GaussianDiscriminant, 100, (0.6, 0.4), correlated),
 }
 
 
-def significant(make, n, shares, draw, run):
+WEIGHTS = {
+    "exponential": lambda rng, n: rng.exponential(size=n),
+    "one to three": lambda rng, n: rng.integers(1, 4, n),
+    "Pareto": lambda rng, n: 1 + rng.pareto(1, n),
+}
+
+
+def significant(make, n, shares, draw, run, weights=None):
     rng = np.random.default_rng([7, run])
     y = labels(rng, n, shares)
     X = draw(rng, y)
-    return diagnose(make().fit(X, y), X, y, cost=False, random_state=run).significant
+    weights = None if weights is None else weights(rng, n)
+    return diagnose(make().fit(X, y), X, y, sample_weight=weights, cost=False, random_state=run).significant
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_rows_from_the_model_raise_few_alarms(case):
     alarms = sum(bool(significant(*CASES[case], run)) for run in range(RUNS))
+    assert alarms <= stats.binom.isf(0.001, RUNS, LEVEL)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("case", ["mixed, missing cells", "shared covariance"])
+def test_weights_raise_few_alarms(case, weights):
+    make, _, shares, draw = CASES[case]
+    alarms = sum(bool(significant(make, 300, shares, draw, run, WEIGHTS[weights])) for run in range(RUNS))
     assert alarms <= stats.binom.isf(0.001, RUNS, LEVEL)
 
 

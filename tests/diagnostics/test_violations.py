@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_predict
 
 from suffice import GaussianDiscriminant, GenerativeEnsemble, NaiveBayes, diagnose
-from suffice.diagnostics.shape_tests import jittered
+from suffice.diagnostics.rounded_numbers import rounding_gap
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.exceptions import Argument, Estimator
 from suffice.families import MultivariateGaussian
@@ -45,6 +47,10 @@ def advised(model, finding):
         yield type(base)(**{**base.get_params(), argument.name: argument.value})
 
 
+def held_out_loss(model, X, y):
+    return log_loss(y, cross_val_predict(model, X, y, cv=5, method="predict_proba"))
+
+
 def refit(model, finding, X, y):
     models = [each.fit(X, y) for each in advised(model, finding)]
     assert models
@@ -67,6 +73,52 @@ def test_correlations_of_opposite_signs(rng, y):
     X[:, 2] += np.where(y == 0, 0.7, -0.7) * X[:, 0]
     finding = found(NaiveBayes(), X, y, "dependence", (0, 2))
     assert "depending on the class" in finding.message
+    assert "MultivariateGaussian(covariance='own')" in finding.advice
+    plain = held_out_loss(NaiveBayes(), X, y)
+    for model in refit(NaiveBayes(), finding, X, y)[:2]:  # the search for blocks, and a block that is named
+        assert model.fitted_.blocks[0].family.covariance == "own"
+        assert held_out_loss(model, X, y) < plain - 0.05
+
+
+@pytest.mark.parametrize(
+    ("model", "setting"),
+    [
+        (GaussianNB(), "GaussianDiscriminant with covariance='own'"),
+        (GaussianDiscriminant(shape="diagonal"), "shape='full' and covariance='own'"),
+    ],
+    ids=repr,
+)
+def test_opposite_signs_for_other_estimators(model, setting, rng, y):
+    X = rng.normal(size=(N, 2))
+    X[:, 1] += np.where(y == 0, 0.7, -0.7) * X[:, 0]
+    assert setting in found(model, X, y, "dependence", (0, 1)).advice
+
+
+def test_dependence_that_is_not_monotone(rng, y):
+    X = rng.normal(size=(N, 3))
+    X[y == 1, 2] = X[y == 1, 0] ** 2 + 0.3 * rng.normal(size=(y == 1).sum())
+    finding = found(NaiveBayes("histogram"), X, y, "dependence", (0, 2))
+    assert "mutual information" in finding.message
+    models = refit(NaiveBayes("histogram"), finding, X, y)
+    assert held_out_loss(models[0], X, y) < held_out_loss(NaiveBayes("histogram"), X, y) - 0.005
+
+
+def test_many_columns_of_numbers_are_not_binned(rng, y, monkeypatch):
+    monkeypatch.setattr("suffice.diagnostics.pairs.MOST_BINNED", 2)
+    X = rng.normal(size=(N, 3))
+    X[:, 2] = X[:, 0] ** 2
+    diagnosis = diagnose(NaiveBayes("histogram").fit(X, y), X, y, cost=False)
+    assert not diagnosis.significant
+    assert any("Dependence without correlation was not tested" in note for note in diagnosis.notes)
+
+
+def test_a_group_of_dependent_columns_is_one_finding(rng, y):
+    X = rng.normal(size=(N, 1)) + rng.normal(size=(N, 4)) + y[:, None]
+    X = np.column_stack([X, rng.normal(size=N)])
+    finding = found(NaiveBayes(), X, y, "dependence", (0, 1, 2, 3))
+    assert "are dependent within the classes, in 6 pairs; the strongest:" in finding.message
+    for model in refit(NaiveBayes(), finding, X, y)[:2]:
+        assert not any(each.check == "dependence" for each in diagnose(model, X, y, cost=False).significant)
 
 
 def test_dependent_levels(rng, y):
@@ -81,7 +133,16 @@ def test_a_number_and_a_level(rng, y):
     X = pd.DataFrame({"size": rng.normal(size=N), "kind": rng.choice(list("abc"), N), "other": rng.normal(y)})
     X["size"] += 0.8 * (X["kind"] == "b")
     finding = found(NaiveBayes(), X, y, "dependence", ("size", "kind"))
-    assert "calibrate='columns'" in finding.advice
+    assert finding.advice.startswith("Model it with families={('size', 'kind'): 'averaged_dependence'}")
+    refit(NaiveBayes(), finding, X, y)
+
+
+def test_no_discount_is_advised_if_double_counting_costs_nothing(rng):
+    y = rng.integers(0, 2, 8 * N)
+    X = pd.DataFrame({"size": rng.normal(size=8 * N), "kind": rng.choice(list("abc"), 8 * N)})
+    X["size"] += 0.8 * (X["kind"] == "b")
+    finding = diagnose(NaiveBayes().fit(X, y), X, y).significant[0]
+    assert finding.advice == "Model it with families={('size', 'kind'): 'averaged_dependence'}."
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), BernoulliNB(), GaussianDiscriminant(shape="diagonal")], ids=repr)
@@ -200,11 +261,10 @@ def test_rounding_errors_are_not_gaps_between_rounded_numbers():
     x = np.round(rng.normal(0.5, 0.2, 400), 1)
     noisy = np.where(rng.random(400) < 0.5, x + 0.3 - 0.3, 3 * x / 3)
     assert 0 < np.diff(np.unique(noisy)).min() < 1e-15
-    assert 0.04 < np.abs(jittered(noisy, rng) - noisy).max() <= 0.0501
-    large = 1e9 + np.round(rng.normal(0, 1, 400), 1)
-    assert 0.04 < np.abs(jittered(large, rng) - large).max() <= 0.0501
-    tiny = 1e-20 * np.round(rng.normal(0, 3, 400))
-    assert 4e-21 < np.abs(jittered(tiny, rng) - tiny).max() <= 5.1e-21
+    assert rounding_gap(noisy) == pytest.approx(0.1)
+    assert rounding_gap(1e9 + np.round(rng.normal(0, 1, 400), 1)) == pytest.approx(0.1, abs=1e-6)
+    assert rounding_gap(1e-20 * np.round(rng.normal(0, 3, 400))) == pytest.approx(1e-20)
+    assert rounding_gap(rng.normal(size=400)) == 0
     y = np.arange(400) % 2
     found = diagnose(NaiveBayes().fit(noisy[:, None], y), noisy[:, None], y, cost=False)
     assert not found.significant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,8 +13,9 @@ from suffice.cli.reading import ReadingOptions, known_target, open_data
 from suffice.cli.spelling import shell_spelling
 
 if TYPE_CHECKING:
-    from suffice.diagnostics import Diagnosis
+    from suffice.diagnostics import Diagnosis, Finding
     from suffice.estimators.base import GenerativeClassifier
+    from suffice.exceptions import Argument
 
 __all__ = ["check_usage", "show_assumptions"]
 
@@ -71,22 +72,49 @@ def show_assumptions(
 def _spelled(found: Diagnosis) -> list[dict[str, object]]:
     """The findings, with advice as options of the command."""
     findings: list[dict[str, object]] = found.to_dict()["findings"]
-    return [
-        {**known, "options": each.worded(shell_spelling)} for known, each in zip(findings, found.findings, strict=True)
-    ]
+    return [{**known, "options": _options(each)} for known, each in zip(findings, found.findings, strict=True)]
+
+
+def _options(finding: Finding) -> str:
+    """The advice on a finding with options that can be typed; in Python's words if none can be."""
+    from suffice.diagnostics.advice import OwnCovariance
+    from suffice.exceptions import Argument
+
+    search = Argument("blocks", "auto")
+    pieces: list[str | Argument] = []
+    for piece in finding.pieces:
+        piece = search if isinstance(piece, OwnCovariance) else piece
+        if isinstance(piece, Argument) and (not _can_be_typed(piece) or (piece == search and search in pieces)):
+            if pieces and pieces[-1] == " or ":
+                pieces.pop()
+        elif not (piece == " or " and pieces and isinstance(pieces[-1], str)):  # the first of several was left out
+            pieces.append(piece)
+    had, has = (any(isinstance(each, Argument) for each in some) for some in (finding.pieces, pieces))
+    if had == has:
+        return "".join(shell_spelling(each) if isinstance(each, Argument) else each for each in pieces)
+    return f"The columns cannot be named in an option, because of their commas. In Python: {finding.advice}"
+
+
+def _can_be_typed(argument: Argument) -> bool:
+    """Whether an argument has a spelling in the shell: the names of a block are separated by commas."""
+    keys = argument.value if isinstance(argument.value, Mapping) else {}
+    return not any("," in str(name) for key in keys if isinstance(key, tuple) for name in key)
 
 
 def _show(page: Page, found: Diagnosis, data: str) -> None:
+    from suffice.diagnostics.result import p_text
+
     page.line(f"{data}: {found.title()}")
     for number, each in enumerate(found.significant[:MOST_FINDINGS], start=1):
-        page.line(f"{number:3}. {cell_text(each.message, 10_000)} {cell_text(each.worded(shell_spelling), 10_000)}")
-    more = len(found.significant) - MOST_FINDINGS
+        text = " ".join(filter(None, (each.message, _options(each), f"({p_text(each.p_value)})")))
+        page.item(f"{number:3}. ", cell_text(text, 10_000))
+    more = found.n_significant - MOST_FINDINGS
     if more > 0:
         page.line(more_line(more, "finding"))
     others = [each.message for each in found.findings if not each.significant]
     for text in (*others, found.cost_line(), *found.notes):
         if text:
-            page.line(f"  · {cell_text(text, 10_000)}")
+            page.item("  · ", cell_text(text, 10_000))
     for name, table in found.tables.items():
         values = list(table.values())
         if values and len(values[0]):

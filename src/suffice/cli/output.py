@@ -108,10 +108,14 @@ class Page:
     def facts(self, facts: Mapping[str, str]) -> None:
         """Print names and their texts in two columns."""
         width = max(map(len, facts)) + GAP
-        self._has_lines = True
         for name, text in facts.items():
-            for number, each in enumerate(self._wrapped(text, width)):
-                self._print(f"{'' if number else name:<{width}}{each}", soft_wrap=True)
+            self.item(f"{name:<{width}}", text)
+
+    def item(self, mark: str, text: str) -> None:
+        """Print a text after a mark; further lines are indented."""
+        self._has_lines = True
+        for number, each in enumerate(self._wrapped(text, len(mark))):
+            self._print(f"{' ' * len(mark) if number else mark}{each}", soft_wrap=True)
 
     def _wrapped(self, text: str, indent: int = 0) -> list[str]:
         """The lines of a text; words, such as paths, are not split."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from suffice.diagnostics.columns import Column
 from suffice.exceptions import Argument, Estimator, Sentence, short
+from suffice.families import MultivariateGaussian
 from suffice.learning.fitted import Fitted
 
 __all__ = [
+    "OwnCovariance",
     "advice_for_covariances",
     "advice_for_dependence",
     "advice_for_duplicate",
@@ -22,7 +26,20 @@ DROP_INS = {
     "PoissonNB": "poisson",
 }
 LEVELS = ("categorical", "bernoulli")
-WEIGHTS = Argument("calibrate", "columns")
+MOST_BLOCK = 8  # columns of a block that is advised by name
+WEIGHTS, OWN = Argument("calibrate", "columns"), Argument("covariance", "own")
+DISCOUNTED = "The weights of ", WEIGHTS, " already discount it."
+
+
+class OwnCovariance(Argument):
+    """Blocks of columns whose classes have their own covariances; the command can only search for them.
+
+    >>> str(OwnCovariance("families", {("a", "b"): MultivariateGaussian("own")}))
+    "families={('a', 'b'): MultivariateGaussian(covariance='own')} (from suffice.families)"
+    """
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (from suffice.families)"
 
 
 def advice_for_duplicate(fitted: Fitted, column: Column) -> Sentence:
@@ -32,37 +49,67 @@ def advice_for_duplicate(fitted: Fitted, column: Column) -> Sentence:
     return (f"Remove column {short(column.name)} from the rows.",)
 
 
-def advice_for_dependence(fitted: Fitted, first: Column, second: Column) -> Sentence:
-    """Model the dependence of two columns, or discount it."""
+def advice_for_dependence(
+    fitted: Fitted, columns: Sequence[Column], *, costs: bool, unequal: bool = False, curved: bool = False
+) -> Sentence:
+    """Model the dependence of columns, or discount it.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    costs : bool
+        Whether double counting costs log-loss, or may do so.
+    unequal : bool
+        Whether the classes have different correlations.
+    curved : bool
+        Whether correlations do not show the dependence.
+    """
     specification = fitted.specification
     estimator, given = specification.estimator, specification.parameters()
     if estimator == "GaussianDiscriminant":
-        return "Model it with ", Argument("shape", "full"), "."
+        own = (" and ", OWN) if unequal and given["covariance"] == "shared" else ()
+        return "Model it with ", Argument("shape", "full"), *own, "."
     if estimator in DROP_INS:
-        family = DROP_INS[estimator]
-        joint = ("Use ", Estimator("GaussianDiscriminant"), ", or ") if family == "gaussian" else ("Use ",)
-        return *joint, Estimator("NaiveBayes"), " with ", Argument("families", family), " and ", WEIGHTS, "."
-    weights = () if given.get("calibrate") == "columns" else (WEIGHTS,)
-    block = _block_family(first, second, given)
-    options: list[Argument] = [] if block is None else [Argument("families", {(first.name, second.name): block})]
-    if block is not None and given.get("blocks") is None and estimator == "NaiveBayes":
-        options.append(Argument("blocks", "auto"))
-    options += weights
-    if not options:
-        return "The weights of ", WEIGHTS, " already discount it."
-    return (
-        ("Model it with ", *_alternatives(options), ".") if block is not None else ("Discount it with ", WEIGHTS, ".")
-    )
+        return _instead_of(DROP_INS[estimator], costs=costs, unequal=unequal)
+    options = _block_options(columns, estimator, given, unequal=unequal, curved=curved)
+    if given.get("calibrate") == "columns":
+        return ("Model it with ", *_alternatives(options), ".") if options else (*DISCOUNTED,)
+    discounts = [WEIGHTS] if costs else []
+    if options:
+        return "Model it with ", *_alternatives([*options, *discounts]), "."
+    return ("Discount it with ", WEIGHTS, ".") if costs else ("It costs no log-loss, so the model may stay as it is.",)
 
 
-def _block_family(first: Column, second: Column, given: dict[str, object]) -> str | None:
-    """The family of a block of the two columns; None if there is none."""
-    if first.joint or second.joint:
-        return None
-    if first.family == second.family == "gaussian":
-        return "multivariate_gaussian"
+def _instead_of(family: str, *, costs: bool, unequal: bool) -> Sentence:
+    """Other estimators than one of scikit-learn's names."""
+    joint: Sentence = (Estimator("AveragedDependence"), ", which models pairs of columns")
+    if family == "gaussian":
+        joint = (Estimator("GaussianDiscriminant"), *((" with ", OWN) if unequal else ()))
+    if not costs:
+        return "Use ", *joint, "."
+    weighted = Estimator("NaiveBayes"), " with ", Argument("families", family), " and ", WEIGHTS
+    return ("Use ", *joint, ", or ", *weighted, ".") if family == "gaussian" else ("Use ", *weighted, ".")
+
+
+def _block_options(
+    columns: Sequence[Column], estimator: str, given: Mapping[str, object], *, unequal: bool, curved: bool
+) -> list[Argument]:
+    """Settings that put the columns into one block; the search for blocks first where it can do better."""
+    if any(column.joint for column in columns):
+        return []
+    names = tuple(column.name for column in columns)
+    numbers = all(column.family == "gaussian" for column in columns) and not curved
+    levels = all(column.family in LEVELS for column in columns)
     tables = given.get("missing", "ignore") == "ignore" and given.get("unseen") != "share"
-    return "joint_table" if tables and first.family in LEVELS and second.family in LEVELS else None
+    search = [Argument("blocks", "auto")] if given.get("blocks") is None and estimator == "NaiveBayes" else []
+    if numbers and unequal:
+        return [*search, OwnCovariance("families", {names: MultivariateGaussian("own")})]
+    if numbers or (levels and tables and len(columns) == 2):
+        block = Argument("families", {names: "multivariate_gaussian" if numbers else "joint_table"})
+        return [*search, block] if len(columns) > MOST_BLOCK else [block, *search]
+    search = search if levels and tables else []
+    whole = [Argument("families", {names: "averaged_dependence"})] if len(columns) <= MOST_BLOCK else []
+    return [*search, *whole]
 
 
 def _alternatives(options: list[Argument]) -> Sentence:
@@ -75,7 +122,7 @@ def _alternatives(options: list[Argument]) -> Sentence:
 def advice_for_covariances(fitted: Fitted, names: tuple[object, ...], *, diagonal: bool) -> Sentence:
     """Own covariances for each class, mixed with the shared one as far as held-out rows ask for it."""
     specification = fitted.specification
-    own, mixed = Argument("covariance", "own"), Argument("mix", "auto")
+    own, mixed = OWN, Argument("mix", "auto")
     if specification.estimator == "GaussianDiscriminant":
         given = specification.parameters()
         if given["covariance"] == "shared" and given["estimation"] in ("map", "bayes"):  # a prior does what a mix does
@@ -89,7 +136,7 @@ def advice_for_covariances(fitted: Fitted, names: tuple[object, ...], *, diagona
         return "Use ", Estimator("GaussianDiscriminant"), " with ", own, " and ", mixed, "."
     if diagonal:
         return "Let each class have its own with ", Argument("families", dict.fromkeys(names, "gaussian")), "."
-    return (f"Let each class have its own with families={{{names!r}: MultivariateGaussian('own')}}.",)
+    return "Let each class have its own with ", OwnCovariance("families", {names: MultivariateGaussian("own")}), "."
 
 
 def advice_for_shape(fitted: Fitted, column: Column, better: str | None) -> Sentence:

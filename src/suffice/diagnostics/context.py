@@ -21,11 +21,15 @@ MOST_FINDINGS = 20  # of a check
 
 @dataclass(frozen=True, eq=False)
 class CheckResult:
-    """Findings and table of a check, and notes on what was not checked."""
+    """Findings and table of a check, notes on what was not checked, and the number of significant findings.
+
+    Only the strongest of many findings are listed.
+    """
 
     findings: tuple[Finding, ...]
     table: Listing
     notes: tuple[str, ...] = ()
+    n_significant: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +75,7 @@ class Context:
 
     def shown(self, order: list[int], p_values: Float) -> list[int]:
         """The first significant tests of an order, or, if none is, the test with the least p-value."""
-        significant = [i for i in order if p_values[i] <= self.level]
-        tested = [i for i in order if not np.isnan(p_values[i])]
-        return significant[:MOST_FINDINGS] if significant else sorted(tested, key=lambda i: float(p_values[i]))[:1]
+        ordered = p_values[order]
+        significant = np.flatnonzero(ordered <= self.level)[:MOST_FINDINGS].tolist()
+        least = [int(np.nanargmin(ordered))] if not np.isnan(ordered).all() else []
+        return [order[i] for i in significant or least]

@@ -2,20 +2,22 @@
 
     M = Σ_k ν_k log(|S| / |S_k|),     ν_k = n_k − 1,    S = Σ_k ν_k S_k / Σ_k ν_k
 
-The F approximation (Box 1949) takes the rows to be Gaussian; heavy tails make M large. So a small p-value counts only
-as far as permutations confirm it: the classes of the rows, each less the mean of its class, are permuted, which needs
-no Gaussian. The p-value is the larger of the two. If fewer than ten permutations reach M, it is compared with a gamma
-distribution that has the moments of the permuted ones, so a p-value can be smaller than one over their number.
+The F approximation (Box 1949) holds for Gaussian rows; heavy tails make M large. So permutations must confirm a small
+p-value: the classes of the rows, each less the mean of its class, are permuted, which is valid for any distribution.
+The p-value is the larger of the two. If fewer than ten permutations reach M, it is compared with a gamma distribution
+that has the moments of the permuted ones, so a p-value can be smaller than one over their number. With weights, n_k is
+the effective size of a class (see `suffice.diagnostics.effective_size`).
 The effect is the log-likelihood per row that own covariances gain over a shared one, corrected for chance, in nats.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.diagnostics.columns import CheckedRows
+from suffice.diagnostics.columns import ROUNDING, CheckedRows, in_units, varying
+from suffice.diagnostics.effective_size import effective_weights
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float, Index
 from suffice.statistics.classes import evenly_spaced
@@ -60,36 +62,40 @@ def covariance_test(rows: CheckedRows, at: Index, *, diagonal: bool, seed: int) 
     """Test whether the classes share the covariances of some columns, or, if ``diagonal``, their variances."""
     names = tuple(rows.columns[j].name for j in at)
     complete = np.flatnonzero(~rows.missing[:, at].any(axis=1))
-    x, codes, weights = rows.values[np.ix_(complete, at)], rows.codes[complete], rows.weights[complete]
-    varying = np.flatnonzero(x.max(axis=0) > x.min(axis=0)) if len(x) else np.empty(0, dtype=np.intp)
-    x = x[:, varying]
+    x, codes = in_units(rows.values[np.ix_(complete, at)]), rows.codes[complete]
+    x = x[:, varying(x)]
     d = 1 if diagonal else x.shape[1]
-    counts = np.bincount(codes, minlength=len(rows.classes))
-    used = np.flatnonzero(counts > max(2 * d, d + 2))
+    weights = effective_weights(rows.weights[complete], codes)
+    least = max(2 * d, d + 2)
+    used = np.flatnonzero(np.bincount(codes, weights, len(rows.classes)) > least + ROUNDING)
     if not x.shape[1]:
         return CovarianceTest(names, reason="no column of the block varies in complete rows")
     if len(used) < 2:
-        return CovarianceTest(names, reason=f"fewer than two classes have more than {max(2 * d, d + 2)} complete rows")
+        return CovarianceTest(names, reason=f"fewer than two classes have more than {least} complete rows")
     keep = np.isin(codes, used)
     x, codes, weights = x[keep], np.searchsorted(used, codes[keep]), weights[keep]
     x = (x - x.mean(axis=0)) / x.std(axis=0)
+    found = _compared(x, codes, weights, diagonal=diagonal, rng=rows.rng(seed, *at.tolist()))
+    return replace(found, columns=names, complete=len(complete))
+
+
+def _compared(x: Float, codes: Codes, weights: Float, *, diagonal: bool, rng: np.random.Generator) -> CovarianceTest:
+    """Box's M of standardised columns."""
+    d = 1 if diagonal else x.shape[1]
     residuals = _residuals(x, codes, weights)
     if not diagonal and _is_singular(residuals):
-        return CovarianceTest(
-            names, reason="a column is a linear function of the others, so the covariance is singular"
-        )
+        return CovarianceTest((), reason="a column is a linear function of the others, so the covariance is singular")
     m = _box_m(x, codes, weights, diagonal=diagonal)
     if not np.isfinite(m):
-        return CovarianceTest(names, reason="the covariance of a class is singular")
+        return CovarianceTest((), reason="the covariance of a class is singular")
     size = np.bincount(codes, weights).astype(np.float64)
     p, expected = _f_approximation(m, size - 1, d, 1 if not diagonal else x.shape[1])
     if p < SUSPECT:
         some = evenly_spaced(np.arange(len(x)), max(2000, MOST_CELLS // x.shape[1]))
         observed = m if len(some) == len(x) else _box_m(x[some], codes[some], weights[some], diagonal=diagonal)
-        permuted_m = _permuted_m(residuals[some], codes[some], weights[some], diagonal=diagonal, seed=seed)
+        permuted_m = _permuted_m(residuals[some], codes[some], weights[some], diagonal=diagonal, rng=rng)
         p = max(p, _permutation_p_value(observed, permuted_m))
-    nats = max(0.0, float(m - expected)) / (2 * float(size.sum()))
-    return CovarianceTest(names, m, p, nats, complete=len(complete))
+    return CovarianceTest((), m, p, max(0.0, float(m - expected)) / (2 * float(size.sum())))
 
 
 def _residuals(x: Float, codes: Codes, weights: Float) -> Float:
@@ -155,13 +161,12 @@ def _f_approximation(m: float, nu: Float, d: int, n_columns: int) -> tuple[float
     return float(fdtrc(df, other, other * m / (df * (b - m)))), expected
 
 
-def _permuted_m(x: Float, codes: Codes, weights: Float, *, diagonal: bool, seed: int) -> Float:
+def _permuted_m(x: Float, codes: Codes, weights: Float, *, diagonal: bool, rng: np.random.Generator) -> Float:
     """M of random permutations of centred rows; fewer of many cells."""
-    rng = np.random.default_rng(seed)
     out = np.empty(OF_MANY if x.size > FEW_CELLS else N_PERMUTATIONS)
     for i in range(len(out)):
         order = rng.permutation(len(x))
-        out[i] = _box_m(x[order], codes, weights[order], diagonal=diagonal)
+        out[i] = _box_m(x[order], codes, effective_weights(weights[order], codes), diagonal=diagonal)
     return out
 
 

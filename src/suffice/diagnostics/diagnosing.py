@@ -57,7 +57,9 @@ def diagnose(
     y : array-like of shape (n,), or str
         Class labels; for a source, the name of the target column.
     sample_weight : array-like of shape (n,), or str, optional
-        How often a row counts; for a source, the name of a column. The shape checks count each row once.
+        How much a row counts; for a source, the name of a column. P-values are those of the effective sample size,
+        (Σw)² / Σw² in each class, so the unit of the weights does not matter. To count a row several times, repeat it.
+        The shape checks count each row once.
     level : float, default=0.05
         Probability of any significant finding on rows that keep the assumptions.
     cost : bool, default=True
@@ -93,6 +95,8 @@ def diagnose(
             f"level must be a number between 0 and 1, the probability of a false alarm; got {level!r:.80}.",
             argument="level",
         )
+    if not isinstance(cost, bool | np.bool_):
+        raise InputError(f"cost must be True or False; got {cost!r:.80}.", argument="cost")
     seed = _seed(random_state)
     return diagnose_table(
         fitted, read_labelled(fitted, X, y, sample_weight), level=float(level), cost=bool(cost), seed=seed
@@ -106,7 +110,10 @@ def diagnose_table(
     rows = checked_rows(fitted, read.table, read.members)
     notes = [*read.notes, *rows.notes]
     if read.unknown:
-        notes.append(f"Rows with the labels {listed(read.unknown)}, which are not classes of the model, were not used.")
+        one = len(read.unknown) == 1
+        which = f"label {listed(read.unknown)}, which is not a class" if one else None
+        which = which or f"labels {listed(read.unknown)}, which are not classes"
+        notes.append(f"Rows with the {which} of the model, were not used.")
     return _diagnosis(fitted, rows, read.n_rows, tuple(notes), level, seed, cost=cost)
 
 
@@ -124,12 +131,24 @@ def _diagnosis(
     """All checks, with p-values that are corrected together."""
     reason = _why_no_checks(rows)
     if reason:
-        name, none = fitted.specification.estimator, Listing({})
-        every = (*notes, reason)
-        return Diagnosis((), level, name, n_rows, len(rows.codes), none, none, none, none, none, notes=every)
+        none = Listing({})
+        return Diagnosis(
+            findings=(),
+            level=level,
+            model=fitted.specification.estimator,
+            rows=n_rows,
+            used=len(rows.codes),
+            dependence=none,
+            duplicates=none,
+            covariances=none,
+            shapes=none,
+            missingness=none,
+            notes=(*notes, reason),
+        )
     tests = _Tests.of(fitted, rows, seed)
     context = Context(fitted, rows, tests.n_checks, level, seed)
-    parts = held_out_parts(fitted, rows) if cost and (tests.tested.any() or tests.duplicates) else None
+    measured = cost and bool(tests.tested.any() or tests.duplicates)
+    parts, unknown = held_out_parts(fitted, rows) if measured else (None, "")
     repeated = duplicate_rows(rows)
     duplicates = duplicates_result(context, tests.duplicates, parts)
     dependence = dependence_result(context, tests.pairs, tests.tested, tests.duplicates, parts)
@@ -137,22 +156,24 @@ def _diagnosis(
     shapes, missing = shape_result(context, tests.shapes), missing_result(context, tests.missing)
     results = duplicates, dependence, covariances, shapes, missing
     return Diagnosis(
-        _in_order(results),
-        level,
-        fitted.specification.estimator,
-        n_rows,
-        len(rows.codes),
-        dependence.table,
-        duplicates.table,
-        covariances.table,
-        shapes.table,
-        missing.table,
-        None if parts is None else double_counting(parts),
-        repeated,
-        (
+        findings=_in_order(results),
+        level=level,
+        model=fitted.specification.estimator,
+        rows=n_rows,
+        used=len(rows.codes),
+        dependence=dependence.table,
+        duplicates=duplicates.table,
+        covariances=covariances.table,
+        shapes=shapes.table,
+        missingness=missing.table,
+        double_counting=None if parts is None else double_counting(parts),
+        duplicate_rows=repeated,
+        n_significant=sum(each.n_significant for each in results),
+        notes=(
             *notes,
             *_limits(fitted, rows, repeated, tested=bool(tests.tested.any())),
             *(note for each in results for note in each.notes),
+            *filter(None, [unknown]),
         ),
     )
 
@@ -219,10 +240,9 @@ def _limits(fitted: Fitted, rows: CheckedRows, repeated: int, *, tested: bool) -
     if small:
         labels = rows.classes.labels[small].tolist()
         one = len(labels) == 1
-        start = (
-            f"{'Class' if one else 'Classes'} {listed(labels)} {'has' if one else 'have'} fewer than {LEAST_ROWS} rows"
-        )
-        notes.append(f"{start}, so {'it is' if one else 'they are'} not part of most checks.")
+        size = "rows" if rows.members.weights is None else "effective rows"
+        start = f"{'Class' if one else 'Classes'} {listed(labels)} {'has' if one else 'have'} fewer than {LEAST_ROWS}"
+        notes.append(f"{start} {size}, so {'it is' if one else 'they are'} not part of most checks.")
     if len(present) == 1:
         notes.append("All rows have one class, so checks that compare classes do not apply.")
     constant = [rows.columns[j].name for j in np.flatnonzero(~rows.varies & ~rows.missing.all(axis=0))]

@@ -15,6 +15,7 @@ For two copies of a column, w = ½ is the model of one of them. Costs are in nat
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,13 +23,13 @@ import numpy as np
 
 from suffice import bayes
 from suffice.diagnostics.columns import CheckedRows
-from suffice.exceptions import SufficeError
+from suffice.exceptions import SufficeError, SufficeWarning
 from suffice.families.contract import family_type
 from suffice.learning.calibration import OFFSETS, fit_temperature
 from suffice.learning.column_weights import fit_column_weights
 from suffice.learning.family_choice import family_of
 from suffice.learning.fitted import Fitted
-from suffice.learning.held_out import only_rows
+from suffice.learning.held_out import closed_form, only_rows
 from suffice.learning.hold_out import HoldOut
 from suffice.model import Block, Model
 from suffice.model.leave_one_out import leave_one_out_log_prior
@@ -39,11 +40,12 @@ from suffice.statistics.classes import evenly_spaced
 from suffice.tables import MatrixTable, Table
 from suffice.tables.thresholded import ThresholdedMatrix
 
-__all__ = ["DoubleCounting", "HeldOutParts", "double_counting", "held_out_parts", "pair_costs"]
+__all__ = ["NO_COST", "DoubleCounting", "HeldOutParts", "double_counting", "held_out_parts", "pair_costs"]
 
 MOST_ROWS, MOST_CELLS = 4000, 1 << 21  # log-likelihoods of rows, classes and columns
 LEAST_ROWS = 40
 WEIGHTS = np.linspace(0.5, 1.0, 26)
+NO_COST = 5e-4  # nats per row; a smaller cost is none
 
 
 @dataclass(frozen=True)
@@ -77,42 +79,63 @@ class HeldOutParts:
     model: Model
 
 
-def held_out_parts(fitted: Fitted, rows: CheckedRows) -> HeldOutParts | None:
-    """The parts of some rows under models without them; None if the model has none, or there are too few rows.
+def held_out_parts(fitted: Fitted, rows: CheckedRows) -> tuple[HeldOutParts | None, str]:
+    """The parts of some rows under models without them, or None and, if the model has parts, the reason in a sentence.
 
     The statistics are those of the given rows, whether or not the model has learned them.
     """
     names = part_names(fitted.blocks)
-    if len(names) < 2 or any(block.member for block in fitted.blocks):
-        return None
+    if len(names) < 2 or len(rows.classes) < 2 or any(block.member for block in fitted.blocks):
+        return None, ""
     some = evenly_spaced(
         np.arange(len(rows.codes)), min(MOST_ROWS, MOST_CELLS // (len(names) * max(1, len(rows.classes))))
     )
-    if len(some) < LEAST_ROWS:
-        return None
     table, members = rows.table.take(some), rows.members.take(some)
     used = np.setdiff1d(np.arange(len(some)), only_rows(members))
-    try:
-        table = _plain_table(table)
-        model = Model.summarize(_plain_blocks(fitted.blocks), table, members)
-        parts = _parts(fitted, model, table, members, used)
-    except SufficeError:
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)  # about columns without variance, which a note is about
+        try:
+            plain = _plain_table(table)
+            model = Model.summarize(_plain_blocks(fitted.blocks), plain, members)
+            parts = _parts(fitted, model, plain, members, used)
+            same = _are_parts_of(fitted, parts, table, members, used)
+        except SufficeError as error:
+            return None, f"What double counting costs was not measured: {error}"
+    if not same:
+        estimator = fitted.specification.estimator
+        why = f"the settings of this {estimator} do not apply to its columns one by one"
+        return None, f"What double counting costs was not measured: {why}."
     fine = np.isfinite(parts).all(axis=(0, 2))
     used, parts = used[fine], parts[:, fine]
     if len(used) < LEAST_ROWS:
-        return None
-    return HeldOutParts(names, parts, rows.codes[some[used]], rows.weights[some[used]], model)
+        return None, f"What double counting costs was not measured: fewer than {LEAST_ROWS} rows can be held out."
+    return HeldOutParts(names, parts, rows.codes[some[used]], rows.given_weights[some[used]], model), ""
+
+
+def _is_plain(block: Block) -> bool:
+    """Whether a block has a family of the library, and not one of a class with scikit-learn's name."""
+    return type(block.family) is family_type(block.family.name)
 
 
 def _plain_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """The blocks with the families of their names: those of some drop-ins know their columns by position."""
+    """The blocks with families that do not know their levels by position, as those of `CategoricalNB` do."""
     return tuple(
         block
-        if type(block.family) is family_type(block.family.name)
+        if block.family.reads != "categories" or _is_plain(block)
         else replace(block, family=family_of(block.family.name, {"estimation": "map", "smoothing": 1.0}))
         for block in blocks
     )
+
+
+def _are_parts_of(fitted: Fitted, parts: Float, table: Table, members: Membership, used: Index) -> bool:
+    """Whether the parts add up to the held-out scores of the model; some classes with scikit-learn's names differ."""
+    if all(map(_is_plain, fitted.blocks)):
+        return True
+    own = fitted.with_model(Model.summarize(fitted.blocks, table, members))
+    scores = closed_form(own, table.take(used), members.take(used))
+    assert members.codes is not None
+    loss = [_log_share(each, members.codes[used]) for each in (scores, parts.sum(axis=0))]
+    return bool(np.abs(np.nanmean(loss[0] - loss[1])) < NO_COST) if np.isfinite(loss[0]).any() else False
 
 
 def _plain_table(table: Table) -> Table:

@@ -15,13 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.diagnostics.columns import CheckedRows
+from suffice.diagnostics.columns import CheckedRows, binary_exponent, in_units, varying
 from suffice.numerics.single_threaded_blas import single_threaded_blas
-from suffice.numerics.types import Codes, Float, Index
+from suffice.numerics.types import Codes, Index
 
 __all__ = ["Duplicate", "duplicate_columns", "duplicate_rows"]
 
 LINEAR = 1e-9  # largest deviation from a straight line, in standard deviations
+NEAR = 1e-9  # 1 − |r| of columns that may be linear functions of each other
+EPSILON, ROUNDING_UNITS = float(np.finfo(np.float64).eps), 4
+MOST_ROUNDING = 1e-3  # standard deviations; columns with larger rounding errors are not compared
 
 
 @dataclass(frozen=True)
@@ -48,17 +51,10 @@ class Duplicate:
 def duplicate_columns(rows: CheckedRows) -> list[Duplicate]:
     """Each column that repeats an earlier one, with the first such column."""
     discrete = np.array([column.discrete for column in rows.columns], dtype=bool)
-    varies = _varies(rows.values)
+    varies = varying(rows.values)
     found = _repeated_levels(rows, np.flatnonzero(discrete & varies))
     found += _linear_functions(rows, np.flatnonzero(~discrete & varies))
     return sorted(found, key=lambda each: (each.second, each.first))
-
-
-def _varies(x: Float) -> Codes:
-    if not len(x):
-        return np.zeros(x.shape[1], dtype=bool)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.fmax.reduce(x, axis=0) > np.fmin.reduce(x, axis=0))
 
 
 def _repeated_levels(rows: CheckedRows, at: Index) -> list[Duplicate]:
@@ -98,41 +94,49 @@ def _linear_functions(rows: CheckedRows, at: Index) -> list[Duplicate]:
     """Columns of numbers that are a linear function of an earlier one and have the same missing cells."""
     if len(at) < 2:
         return []
-    x, missing = rows.values[:, at], rows.missing[:, at]
+    x, missing = in_units(rows.values[:, at]), rows.missing[:, at]
     count = np.maximum((~missing).sum(axis=0), 1)
     mean = np.where(missing, 0.0, x).sum(axis=0) / count
     centred = np.where(missing, 0.0, x - mean)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        scale = np.sqrt((centred**2).sum(axis=0))
-        standard = np.where(np.isfinite(scale) & (scale > 0), centred / scale, 0.0)
-    near = np.abs(standard.T @ standard) > 1 - 1e-9
+    scale = np.sqrt((centred**2).sum(axis=0))
+    standard = np.where(scale > 0, centred / np.where(scale > 0, scale, 1.0), 0.0)
+    # A number is known up to a share of its size; that is much of its deviation if the mean is large.
+    rounding = ROUNDING_UNITS * EPSILON * np.fmax.reduce(np.abs(x), axis=0) / np.maximum(scale / np.sqrt(count), 1e-300)
+    near = np.abs(standard.T @ standard) > 1 - max(NEAR, float(rounding.max()))
     found, taken = [], set()
     for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
         if j in taken or not np.array_equal(missing[:, i], missing[:, j]):
             continue
         sign = 1.0 if standard[:, i] @ standard[:, j] > 0 else -1.0
-        if np.abs(standard[:, j] - sign * standard[:, i]).max() * np.sqrt(count[i]) > LINEAR:
+        limit = max(LINEAR, float(rounding[i] + rounding[j]))
+        if limit > MOST_ROUNDING or np.abs(standard[:, j] - sign * standard[:, i]).max() * np.sqrt(count[i]) > limit:
             continue
         taken.add(j)
         _, levels = np.unique(x[:, i], return_inverse=True, equal_nan=True)
-        slope = sign * scale[j] / scale[i]
-        relation = _line(float(slope), float(mean[j] - slope * mean[i]), float(scale[j] / np.sqrt(count[j])))
+        relation = _relation(rows, int(at[i]), int(at[j]), sign * scale[j] / scale[i], limit)
         found.append(Duplicate(int(at[i]), int(at[j]), relation, _chance(levels, rows.codes, np.log(2.0))))
     return found
 
 
-def _line(slope: float, offset: float, scale: float) -> str:
-    """A linear function in words."""
-    if abs(offset) <= LINEAR * max(scale, abs(slope)):
-        return "equal" if abs(slope - 1) <= LINEAR else f"{slope:.6g} times the first"
+def _relation(rows: CheckedRows, i: int, j: int, slope: float, limit: float) -> str:
+    """The second column as a formula of the first; ``slope`` is that of columns in their own units."""
+    if np.array_equal(rows.values[:, i], rows.values[:, j], equal_nan=True):
+        return "equal"
+    both = rows.values[:, [i, j]]
+    units = np.ldexp(1.0, binary_exponent(both))
+    slope = slope * units[1] / units[0]
+    middle = np.nanmean(both / units, axis=0) * units
+    size = np.nanmax(np.abs(both[:, 1]))
+    return _line(float(slope), float(middle[1] - slope * middle[0]), float(size), limit)
+
+
+def _line(slope: float, offset: float, size: float, limit: float) -> str:
+    """A linear function in words; ``limit`` is the rounding error of the slope, and, times ``size``, of the offset."""
+    if abs(offset) <= limit * max(size, abs(slope)):
+        return "equal" if abs(slope - 1) <= limit else f"{slope:.6g} times the first"
     return f"{slope:.6g} times the first {'+' if offset > 0 else '−'} {abs(offset):.6g}"
 
 
 def duplicate_rows(rows: CheckedRows) -> int:
-    """Number of rows that are equal to an earlier row of the same class in all checked columns."""
-    mixed = rows.codes.astype(np.uint64) + np.uint64(1)
-    for column in np.ascontiguousarray(rows.values.T + 0.0):
-        bits = np.where(np.isnan(column), np.nan, column).view(np.uint64)
-        mixed = (mixed ^ bits) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return len(mixed) - len(np.unique(mixed))
+    """Number of rows that are equal to another row of the same class in all checked columns."""
+    return len(rows.row_keys) - len(np.unique(rows.row_keys))

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from suffice.diagnostics.advice import advice_for_covariances, advice_for_missing, advice_for_shape
+from suffice.diagnostics.better_families import BetterFamily, better_family
 from suffice.diagnostics.columns import CheckedRows
-from suffice.diagnostics.context import CheckResult, Context
+from suffice.diagnostics.context import MOST_FINDINGS, CheckResult, Context
 from suffice.diagnostics.covariances import CovarianceTest, covariance_test
 from suffice.diagnostics.missingness import MissingnessTest, missingness_tests
-from suffice.diagnostics.shapes import BetterFamily, ShapeTest, better_family
+from suffice.diagnostics.shapes import ShapeTest
 from suffice.exceptions import columns_at, counted, short
 from suffice.families import Gaussian, MultivariateGaussian
 from suffice.learning.fitted import Fitted
@@ -43,7 +44,7 @@ def block_tests(fitted: Fitted, rows: CheckedRows, seed: int) -> list[BlockTest]
         if kind is None or not len(at) or block.member:
             continue
         covariance, diagonal = kind
-        found.append(BlockTest(covariance_test(rows, at, diagonal=diagonal, seed=seed + b), covariance, diagonal))
+        found.append(BlockTest(covariance_test(rows, at, diagonal=diagonal, seed=seed), covariance, diagonal))
     return found
 
 
@@ -64,7 +65,9 @@ def covariance_result(context: Context, tests: list[BlockTest]) -> CheckResult:
     place = {name: j for j, name in enumerate(context.rows.names)}
     for i, (test, kind, diagonal) in enumerate(tests):
         names, what = columns_at(test.columns, range(len(test.columns))), "variances" if diagonal else "covariances"
-        if test.reason and kind == "shared":
+        if kind != "shared":
+            continue
+        if test.reason:
             notes.append(f"Equality of {what} was not checked for {names}, because {test.reason}.")
         elif test.complete < len(context.rows.codes):
             notes.append(f"Equality of {what} was checked on {counted(test.complete, 'complete row')}.")
@@ -93,7 +96,7 @@ def covariance_result(context: Context, tests: list[BlockTest]) -> CheckResult:
             ],
         }
     )
-    return CheckResult(tuple(findings), table, tuple(notes))
+    return CheckResult(tuple(findings), table, tuple(notes), sum(each.significant for each in findings))
 
 
 # ---------------------------------------------------------------------- shapes
@@ -132,7 +135,16 @@ def shape_result(context: Context, tests: list[ShapeTest]) -> CheckResult:
             "nats": [known.nats if (known := better.get(i)) is not None else NO_TEST for i in range(len(tests))],
         }
     )
-    return CheckResult(tuple(findings), table)
+    n_significant = int((corrected <= context.level).sum())
+    verb = ("does", "its") if n_significant - MOST_FINDINGS == 1 else ("do", "their")
+    notes = _more(n_significant, "column", f"{verb[0]} not have the shape of {verb[1]} family; see shapes.")
+    return CheckResult(tuple(findings), table, notes, n_significant)
+
+
+def _more(n_significant: int, what: str, rest: str) -> tuple[str, ...]:
+    """A note on significant findings that are not listed."""
+    more = n_significant - MOST_FINDINGS
+    return (f"{counted(more, f'more {what}')} {rest}",) if more > 0 else ()
 
 
 def _shape_message(rows: CheckedRows, test: ShapeTest, better: BetterFamily | None, *, significant: bool) -> str:
@@ -140,7 +152,10 @@ def _shape_message(rows: CheckedRows, test: ShapeTest, better: BetterFamily | No
     family = "gaussian" if column.family == "multivariate_gaussian" else column.family
     figures = f"skewness {test.skewness:.2f}, excess kurtosis {test.kurtosis:.2f} within the classes"
     if not significant:
-        return f"Shape of the columns: nothing significant; the least likely is {short(column.name)} ({figures})."
+        return (
+            f"Shape of the columns: nothing significant; the smallest p-value is that of column {short(column.name)} "
+            f"({figures})."
+        )
     gain = "" if better is None else f" {better.name} gains {better.nats:.3g} nats per row on held-out rows."
     return f"Column {short(column.name)} does not have the shape of its family, {family}: {figures}.{gain}"
 
@@ -159,7 +174,7 @@ def missing_tests(fitted: Fitted, rows: CheckedRows) -> list[MissingnessTest]:
 
 
 def missing_result(context: Context, tests: list[MissingnessTest]) -> CheckResult:
-    """Findings on columns whose missing cells tell the class."""
+    """Findings on columns whose missing cells depend on the class."""
     rows, labels = context.rows, context.rows.classes.labels.tolist()
     corrected = context.corrected(np.array([test.p_value for test in tests]))
     order = np.argsort([-test.nats for test in tests], kind="stable").tolist()
@@ -172,7 +187,7 @@ def missing_result(context: Context, tests: list[MissingnessTest]) -> CheckResul
             f"{100 * test.share[low]:.1f} % in class {short(labels[low])}, {test.nats:.3g} nats"
         )
         message = (
-            f"Missing cells of column {short(column.name)} tell the class: {figures}."
+            f"Missing cells in column {short(column.name)} depend on the class: {figures}."
             if corrected[i] <= context.level
             else f"Missing cells: nothing significant; the largest difference is in {short(column.name)} ({figures})."
         )
@@ -184,7 +199,7 @@ def missing_result(context: Context, tests: list[MissingnessTest]) -> CheckResul
     table = Listing(
         {
             "column": [rows.columns[test.column].name for test in tests],
-            "missing": [float(np.average(rows.missing[:, test.column], weights=rows.weights)) for test in tests],
+            "missing": [float(np.average(rows.missing[:, test.column], weights=rows.given_weights)) for test in tests],
             "lowest": [float(np.nanmin(test.share)) for test in tests],
             "highest": [float(np.nanmax(test.share)) for test in tests],
             "nats": [test.nats for test in tests],
@@ -192,9 +207,12 @@ def missing_result(context: Context, tests: list[MissingnessTest]) -> CheckResul
         }
     )
     empty = [column.name for j, column in enumerate(rows.columns) if rows.missing[:, j].all()]
-    notes = (
+    notes: tuple[str, ...] = (
         (f"There are no values in {columns_at(empty, range(len(empty)))}, so nothing was checked there.",)
         if empty
         else ()
     )
-    return CheckResult(tuple(findings), table, notes)
+    n_significant = int((corrected <= context.level).sum())
+    verb = "has" if n_significant - MOST_FINDINGS == 1 else "have"
+    notes += _more(n_significant, "column", f"{verb} missing cells that depend on the class; see missingness.")
+    return CheckResult(tuple(findings), table, notes, n_significant)

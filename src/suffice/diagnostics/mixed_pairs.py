@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.diagnostics.columns import LEAST_ROWS, CheckedRows
+from suffice.diagnostics.columns import LEAST_ROWS, ROUNDING, CheckedRows
+from suffice.diagnostics.contingency import level_cells
+from suffice.diagnostics.effective_size import effective_size
 from suffice.diagnostics.normal_scores import normal_scores
 from suffice.numerics.types import Codes, Float, Index
 
@@ -46,35 +48,35 @@ def _analysis_of_variance(coded: Codes, scores: Float, weights: Float) -> tuple[
 
     sizes = np.maximum(coded.max(axis=0) + 1, 1)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    count, total, square = _sums(coded, scores, weights, starts, int(sizes.sum()))
+    count, total, square, squared_weight = _sums(coded, scores, weights, starts, int(sizes.sum()))
     n, whole = np.add.reduceat(count, starts, axis=0), np.add.reduceat(total, starts, axis=0)
     groups = np.add.reduceat((count > 0).astype(np.float64), starts, axis=0)
     safe, all_rows = np.maximum(count, 1e-300), np.maximum(n, 1e-300)
     within = np.add.reduceat(square, starts, axis=0) - whole**2 / all_rows
     between = np.add.reduceat(total**2 / safe, starts, axis=0) - whole**2 / all_rows
-    used = (n >= LEAST_ROWS) & (groups > 1) & (within > 0) & (n - groups >= 1)
+    n = effective_size(n, np.add.reduceat(squared_weight, starts, axis=0))
+    used = (n >= LEAST_ROWS - ROUNDING) & (groups > 1) & (within > 0) & (n - groups >= 1)
     share = np.clip(np.where(used, between / np.where(used, within, 1.0), 0.0), 0.0, 1 - LEAST_SHARE)
     first, second = np.maximum(groups - 1, 1), np.maximum(n - groups, 1)
     p = fdtrc(first, second, share / first * second / (1 - share))
-    orders = np.add.reduceat(gammaln(count + 1), starts, axis=0) - gammaln(n + 1)  # log p of one order of the levels
+    # log p of one order of the levels
+    orders = np.add.reduceat(gammaln(count + 1), starts, axis=0) - gammaln(all_rows + 1)
     log_p = np.maximum(np.log(np.maximum(p, 1e-300)), orders)
     information = (-n * np.log1p(-share) - first) / 2
     return np.where(used, log_p, 0.0), np.where(used, information, 0.0), used.astype(np.float64)
 
 
-def _sums(coded: Codes, scores: Float, weights: Float, starts: Index, width: int) -> tuple[Float, Float, Float]:
-    """Weight, sum and sum of squares of each number in the rows of each level (L, d)."""
-    out = np.zeros((3, width, scores.shape[1]))
+def _sums(coded: Codes, scores: Float, weights: Float, starts: Index, width: int) -> tuple[Float, Float, Float, Float]:
+    """Weight, sum and sum of squares of each number in the rows of each level (L, d), and their squared weight."""
+    out = np.zeros((4, width, scores.shape[1]))
     for first in range(0, len(coded), BATCH_ROWS):
         here = slice(first, first + BATCH_ROWS)
         part = coded[here]
-        levels = np.zeros((len(part), width + 1))
-        levels[np.arange(len(part))[:, None], np.where(part < 0, width, part + starts)] = 1.0
-        weighted = levels[:, :width].T * weights[here]
+        weighted = level_cells(part, starts, width).T * weights[here]
         present = ~np.isnan(scores[here])
         z = np.where(present, scores[here], 0.0)
-        out += weighted @ present, weighted @ z, weighted @ (z * z)
-    return out[0], out[1], out[2]
+        out += weighted @ present, weighted @ z, weighted @ (z * z), weighted @ (present * weights[here][:, None])
+    return out[0], out[1], out[2], out[3]
 
 
 def level_groups(x: Float, weights: Float, most: int, least: float) -> Codes:

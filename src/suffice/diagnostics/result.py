@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.diagnostics.double_counting import DoubleCounting
+from suffice.diagnostics.double_counting import NO_COST, DoubleCounting
 from suffice.exceptions import Argument, Sentence, counted
 from suffice.tables.listing import FrameBackend, Listing
 
@@ -26,7 +26,6 @@ CHECKS = {
 }
 """The checks, and what they are about."""
 WIDTH = 80  # characters of a line
-NO_COST = 5e-4  # nats per row
 MOST_SHOWN = 8  # findings that are printed
 
 
@@ -88,6 +87,8 @@ class Diagnosis:
     findings : tuple of Finding
         Significant findings first, the strongest first; then the strongest result of each check that has no
         significant one. At most 20 findings of a check; the tables have more.
+    n_significant : int
+        Number of significant findings, with those that are not listed.
     level : float
         On rows that keep the assumptions, the probability of any significant finding is at most this.
     model : str
@@ -127,6 +128,7 @@ class Diagnosis:
     missingness: Listing
     double_counting: DoubleCounting | None = None
     duplicate_rows: int = 0
+    n_significant: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -142,7 +144,7 @@ class Diagnosis:
 
     def title(self) -> str:
         """The outcome in one sentence."""
-        found = len(self.significant)
+        found = self.n_significant
         rows = counted(self.rows, "row")
         if not self.findings:
             return f"{self.model}, {rows}: no assumption of this model could be tested."
@@ -155,10 +157,12 @@ class Diagnosis:
         known = self.double_counting
         if known is None:
             return ""
-        losses = f"{known.log_loss:.4g} on held-out rows, and {known.weighted_log_loss:.4g} with weights of columns"
+        losses = f"log-loss {known.log_loss:.4g} on held-out rows, {known.weighted_log_loss:.4g} with column weights"
         if known.cost < NO_COST:
-            return f"Counting all columns in full costs no log-loss: it is {losses}."
-        return f"Counting all columns in full costs {known.cost:.3g} nats of log-loss per row: it is {losses}."
+            return f"Double counting costs nothing: {losses}."
+        dependent = any(each.check in ("dependence", "duplicates") for each in self.significant)
+        hint = "" if dependent else " No dependence is significant, so the weights correct something else."
+        return f"Double counting costs {known.cost:.3g} nats per row: {losses}.{hint}"
 
     def __repr__(self) -> str:
         lines = wrapped(self.title())
@@ -166,8 +170,8 @@ class Diagnosis:
         for number, each in enumerate(shown, start=1):
             mark = f"{number:3}. "
             lines += wrapped(f"{each} ({p_text(each.p_value)})", mark)
-        if len(self.significant) > len(shown):
-            lines.append(f"     … and {counted(len(self.significant) - len(shown), 'more finding')}; see findings.")
+        if self.n_significant > len(shown):
+            lines.append(f"     … and {counted(self.n_significant - len(shown), 'more finding')}; see findings.")
         for text in (*(each.message for each in self.findings if not each.significant), self.cost_line(), *self.notes):
             lines += wrapped(text, "  · ") if text else []
         return "\n".join(lines)
@@ -207,6 +211,7 @@ class Diagnosis:
                 "rows": self.rows,
                 "used": self.used,
                 "level": self.level,
+                "n_significant": self.n_significant,
                 "findings": findings,
                 "double_counting": None if self.double_counting is None else asdict(self.double_counting),
                 "duplicate_rows": self.duplicate_rows,

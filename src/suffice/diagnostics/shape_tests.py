@@ -2,8 +2,9 @@
 
 If x has the distribution function F, F(x) is uniform between 0 and 1. Uniformity is measured by Anderson and Darling's
 A², which weighs the tails. The parameters of F are estimated from the same rows, which makes F(x) more even than
-uniform numbers, so the p-value comes from the distribution of A² with estimated parameters (D'Agostino and Stephens
-1986). It does not depend on the parameters of a gaussian, log_normal or exponential column; for gamma, a bound is used.
+uniform numbers, so the p-value comes from the distribution of A² with estimated parameters. It does not depend on the
+parameters of a gaussian, log_normal or exponential column, only on the number of rows, and is a table of quantiles that
+were simulated; for gamma, a bound is used. Rounded numbers are cells, see `suffice.diagnostics.rounded_numbers`.
 
 For counts, F is the distribution of a row given the sum of the rows so far, which does not depend on parameters
 (O'Reilly and Quesenberry 1973), at a random point of each step of F. These numbers are uniform and independent:
@@ -14,27 +15,161 @@ For counts, F is the distribution of a row given the sum of the rows so far, whi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
+from suffice.diagnostics.rounded_numbers import Distribution, RoundedNumbers
 from suffice.numerics.types import Float
 
-__all__ = ["TESTS", "anderson_darling", "jittered", "shape_p_value"]
+__all__ = ["COUNTS", "TESTS", "anderson_darling", "shape_p_value"]
 
-GAUSSIAN, POSITIVE = ("gaussian", "multivariate_gaussian"), ("log_normal", "gamma")
 LEAST, MOST = 1e-300, 1 - 1e-16
-EPSILON, ROUNDING_UNITS = float(np.finfo(np.float64).eps), 64  # rounding errors of sums and products of a few numbers
-SAME = 1e-9  # share of the mean gap between numbers; smaller gaps are rounding errors
-EXPONENTIAL_A2 = (
-    *(0.0, 0.161, 0.215, 0.255, 0.316, 0.372, 0.431, 0.497, 0.574, 0.674),  # by simulation
-    *(0.736, 0.816, 0.916, 1.062, 1.321, 1.591, 1.959, 2.244, 2.534),  # D'Agostino and Stephens (1986)
+PROBABILITIES = (
+    *(0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3),
+    *(0.2, 0.1, 0.05, 0.025, 0.01, 0.0025, 0.0005, 0.0001),
 )
-EXPONENTIAL_P = (
-    *(1.0, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3),
-    *(0.25, 0.20, 0.15, 0.10, 0.05, 0.025, 0.01, 0.005, 0.0025),
+SIZES = (12, 20, 50, 400)
+"""Rows of a class for which A² was simulated: 2,000,000 times, the last two 1,000,000 and 200,000 times."""
+GAUSSIAN_A2 = np.array(
+    [
+        (
+            *(0.1294, 0.163, 0.1866, 0.2223, 0.2541, 0.2862, 0.3208, 0.3606, 0.4096),
+            *(0.4766, 0.5883, 0.6986, 0.8085, 0.9547, 1.1742, 1.4333, 1.6942),
+        ),
+        (
+            *(0.1286, 0.164, 0.1888, 0.2262, 0.2594, 0.2928, 0.3287, 0.3701, 0.4209),
+            *(0.4904, 0.6064, 0.7211, 0.8361, 0.9901, 1.2255, 1.4893, 1.7431),
+        ),
+        (
+            *(0.1285, 0.1656, 0.1914, 0.2301, 0.2643, 0.2987, 0.3357, 0.3784, 0.4307),
+            *(0.5018, 0.6213, 0.7405, 0.86, 1.0165, 1.2571, 1.5429, 1.8062),
+        ),
+        (
+            *(0.1288, 0.167, 0.1934, 0.2326, 0.2672, 0.3022, 0.3396, 0.3828, 0.4364),
+            *(0.5077, 0.6286, 0.7481, 0.8695, 1.0304, 1.2775, 1.5844, 1.9168),
+        ),
+    ]
 )
-EXPONENTIAL_SLOPE = -2.2  # of log p beyond the table
+EXPONENTIAL_A2 = np.array(
+    [
+        (
+            *(0.1633, 0.2146, 0.2525, 0.3117, 0.3664, 0.4233, 0.4865, 0.5617, 0.6572),
+            *(0.7926, 1.0304, 1.2783, 1.5367, 1.9027, 2.5316, 3.3794, 4.3802),
+        ),
+        (
+            *(0.161, 0.2138, 0.2522, 0.3125, 0.3682, 0.4259, 0.4901, 0.5664, 0.6637),
+            *(0.8014, 1.0434, 1.2952, 1.5567, 1.9277, 2.5363, 3.3199, 4.1624),
+        ),
+        (
+            *(0.1593, 0.2138, 0.2528, 0.3139, 0.37, 0.4285, 0.4933, 0.5707, 0.6687),
+            *(0.8081, 1.0542, 1.311, 1.5804, 1.9484, 2.5398, 3.2961, 4.13),
+        ),
+        (
+            *(0.1586, 0.2142, 0.2529, 0.3152, 0.3719, 0.4302, 0.495, 0.5715, 0.67),
+            *(0.8097, 1.0567, 1.3168, 1.59, 1.961, 2.5404, 3.2121, 3.7868),
+        ),
+    ]
+)
 GAMMA_SCALE = 0.85  # A² of a gamma distribution with estimated parameters is at most 1/0.85 that of a normal one
 LEAST_GAMMA_SHAPE = 0.5  # for which that holds
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A family of numbers.
+
+    Attributes
+    ----------
+    estimate : callable
+        Parameters of numbers by maximum likelihood; with a gap, roughly those of rounded numbers.
+    distribution : callable
+        F(x) of numbers and parameters.
+    tail : callable
+        P(A² > a) of a, the number of rows, and parameters that are estimated from them.
+    has_variance : bool
+        Whether the second parameter is a log standard deviation, which is estimated with n − 1.
+    """
+
+    estimate: Callable[[Float, float], Float]
+    distribution: Distribution
+    tail: Callable[[float, int, Float], float]
+    has_variance: bool = False
+
+    def fitted(self, rounded: RoundedNumbers, start: Float) -> Float:
+        """Parameters of rounded numbers."""
+        found, n = rounded.fitted(self.distribution, start), len(rounded.cell)
+        return found + np.array([0.0, 0.5 * np.log(n / (n - 1))]) if self.has_variance else found
+
+
+def _normal_estimate(x: Float, gap: float = 0.0) -> Float:
+    """Mean and log standard deviation; rounding adds g²/12 to the variance."""
+    variance = float(x.var(ddof=1))
+    return np.array([x.mean(), 0.5 * np.log(max(variance - gap**2 / 12, variance / 12))])
+
+
+def _normal(x: Float, parameters: Float) -> Float:
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr((x - parameters[0]) * np.exp(-parameters[1])))
+
+
+def _log_normal(x: Float, parameters: Float) -> Float:
+    with np.errstate(divide="ignore"):
+        return _normal(np.log(np.maximum(x, 0.0)), parameters)
+
+
+def _exponential(x: Float, parameters: Float) -> Float:
+    return np.asarray(-np.expm1(-np.maximum(x, 0.0) * np.exp(-parameters[0])))
+
+
+def _gamma(x: Float, parameters: Float) -> Float:
+    from scipy.special import gammainc
+
+    return np.asarray(gammainc(np.exp(parameters[0]), np.maximum(x, 0.0) * np.exp(-parameters[1])))
+
+
+def _gamma_estimate(x: Float, gap: float = 0.0) -> Float:
+    """Log shape and log scale."""
+    from scipy.special import digamma, polygamma
+
+    mean = float(x.mean())
+    excess = max(np.log(mean) - float(np.log(x).mean()), 1e-12)
+    shape = (3 - excess + np.sqrt((excess - 3) ** 2 + 24 * excess)) / (12 * excess)
+    for _ in range(20):
+        shape -= (np.log(shape) - digamma(shape) - excess) / (1 / shape - float(polygamma(1, shape)))
+    return np.log([shape, mean / shape])
+
+
+def _normal_tail(statistic: float, n: int, parameters: Float) -> float:
+    return _simulated_tail(statistic, n, GAUSSIAN_A2)
+
+
+def _exponential_tail(statistic: float, n: int, parameters: Float) -> float:
+    return _simulated_tail(statistic, n, EXPONENTIAL_A2)
+
+
+def _gamma_tail(statistic: float, n: int, parameters: Float) -> float:
+    if parameters[0] < np.log(LEAST_GAMMA_SHAPE):
+        return _uniform_tail(statistic)
+    return _simulated_tail(GAMMA_SCALE * statistic, n, GAUSSIAN_A2)
+
+
+SHAPES = {
+    "gaussian": Shape(_normal_estimate, _normal, _normal_tail, has_variance=True),
+    "log_normal": Shape(lambda x, gap: _normal_estimate(np.log(x)), _log_normal, _normal_tail, has_variance=True),
+    "exponential": Shape(lambda x, gap: np.log(x.mean(keepdims=True)), _exponential, _exponential_tail),
+    "gamma": Shape(_gamma_estimate, _gamma, _gamma_tail),
+}
+SHAPES["multivariate_gaussian"] = SHAPES["gaussian"]
+POSITIVE = ("log_normal", "gamma")
+
+
+# ---------------------------------------------------------------------- counts
 
 
 def poisson(x: Float, rng: np.random.Generator) -> Float:
@@ -70,52 +205,37 @@ def geometric(x: Float, rng: np.random.Generator) -> Float:
 
 
 COUNTS = {"poisson": poisson, "geometric": geometric}
-TESTS = ("gaussian", "multivariate_gaussian", "log_normal", "exponential", "gamma", *COUNTS)
+TESTS = (*SHAPES, *COUNTS)
 """Families whose shape is tested. Others have no fixed shape."""
 
 
-def jittered(x: Float, rng: np.random.Generator) -> Float:
-    """Numbers that were rounded, spread evenly over the gap between neighbouring numbers; others unchanged.
-
-    Numbers that differ by no more than rounding errors, such as 0.3 and 0.1 + 0.2, are equal. Positive numbers stay
-    positive.
-
-    >>> jittered(np.array([1.0, 2.0, 1.0]), np.random.default_rng(0)).round(1)
-    array([1.1, 1.8, 0.5])
-    >>> jittered(np.array([0.1 + 0.2, 0.3, 0.6, 0.9]), np.random.default_rng(0)).round(1)
-    array([0.3, 0.2, 0.5, 0.8])
-    """
-    values = np.unique(x)
-    gaps = np.diff(values)
-    same = max(ROUNDING_UNITS * EPSILON * float(np.abs(values).max()), SAME * float(np.ptp(values)) / len(values))
-    gaps = gaps[gaps > same]
-    if len(gaps) == len(x) - 1 or not len(gaps):
-        return x
-    gap = float(gaps.min())
-    out = x + gap * (rng.random(len(x)) - 0.5)
-    return np.where(out <= 0, np.abs(out) + 1e-3 * gap, out) if values[0] >= 0 else out
+# ---------------------------------------------------------------------- p-values
 
 
-def shape_p_value(family: str, x: Float, rng: np.random.Generator) -> float:
+def shape_p_value(family: str, x: Float, rng: np.random.Generator, gap: float = 0.0) -> float:
     """The p-value of the hypothesis that the numbers of one class have the family.
 
-    Numbers without variance, or outside the domain of the family, have no test: NaN.
+    ``gap`` is that between neighbours of rounded numbers; 0 if they were not rounded. Numbers without variance, or
+    outside the domain of the family, have no test: NaN.
     """
-    from scipy.special import ndtr
-
-    if x.max() <= x.min() or (family not in GAUSSIAN and x.min() < 0) or (family in POSITIVE and x.min() <= 0):
+    if x.max() <= x.min() or (x.min() < 0 and SHAPES.get(family) is not SHAPES["gaussian"]):
         return float("nan")
     if family in COUNTS:
         if (x != np.floor(x)).any():
             return float("nan")
-        return _uniform_tail(anderson_darling(COUNTS[family](rng.permutation(x), rng)))
-    if family == "gamma":
-        return _gamma_p_value(x)
-    if family == "exponential":
-        statistic = anderson_darling(-np.expm1(-x / x.mean()))
-        return _exponential_tail(statistic * (1 + 0.6 / len(x)))
-    numbers = np.log(x) if family == "log_normal" else x
-    return _normal_tail(anderson_darling(ndtr((numbers - numbers.mean()) / numbers.std(ddof=1))), len(x))
+        return _uniform_tail(anderson_darling(COUNTS[family](rng.permutation(x), rng)), len(x) - 1)
+    if family in POSITIVE and x.min() <= 0:
+        return float("nan")
+    shape = SHAPES[family]
+    parameters = shape.estimate(x, gap)
+    if gap == 0.0:
+        return shape.tail(anderson_darling(shape.distribution(x, parameters)), len(x), parameters)
+    rounded = RoundedNumbers.of(x, gap)
+    parameters = shape.fitted(rounded, parameters)
+    if rounded.are_wide(shape.distribution, parameters):
+        return rounded.table_p_value(shape.distribution, parameters)
+    statistic = anderson_darling(rounded.transformed(shape.distribution, parameters, rng))
+    return shape.tail(statistic, len(x), parameters)
 
 
 def anderson_darling(u: Float) -> float:
@@ -129,8 +249,19 @@ def anderson_darling(u: Float) -> float:
     return float(-len(u) - ((2 * i - 1) * (np.log(u) + np.log1p(-u[::-1]))).sum() / len(u))
 
 
-def _uniform_tail(statistic: float) -> float:
-    """P(A² > a) of uniform numbers (Marsaglia and Marsaglia 2004; √3 P(χ²₁ > 2a) for large a)."""
+def _simulated_tail(statistic: float, n: int, quantiles: Float) -> float:
+    """P(A² > a) by a table of quantiles, linear in 1/n and log p; the slope of log p goes on beyond the table."""
+    sizes = 1 / np.array(SIZES[::-1])
+    known = np.array([np.interp(1 / n, sizes, column[::-1]) for column in quantiles.T])
+    log_p = np.log(PROBABILITIES)
+    if statistic > known[-1]:
+        slope = (log_p[-1] - log_p[-3]) / (known[-1] - known[-3])
+        return float(np.exp(log_p[-1] + slope * (statistic - known[-1])))
+    return float(np.exp(np.interp(statistic, np.append(0.0, known), np.append(0.0, log_p))))
+
+
+def _uniform_tail(statistic: float, n: float = np.inf) -> float:
+    """P(A² > a) of n uniform numbers (Marsaglia and Marsaglia 2004; √3 P(χ²₁ > 2a) for large a)."""
     from scipy.special import chdtrc
 
     a = max(statistic, 1e-3)
@@ -139,46 +270,23 @@ def _uniform_tail(statistic: float) -> float:
     if a < 2:
         tail = 0.0347962 - (0.0116720 - 0.00168691 * a) * a
         series = 2.00012 + (0.247105 - (0.0649821 - tail * a) * a) * a
-        return float(1 - np.exp(-1.2337141 / a) / np.sqrt(a) * series)
-    tail = 0.43424 - (0.082433 - (0.008056 - 0.0003146 * a) * a) * a
-    return float(1 - np.exp(-np.exp(1.0776 - (2.30695 - tail * a) * a)))
+        below = float(np.exp(-1.2337141 / a) / np.sqrt(a) * series)
+    else:
+        tail = 0.43424 - (0.082433 - (0.008056 - 0.0003146 * a) * a) * a
+        below = float(np.exp(-np.exp(1.0776 - (2.30695 - tail * a) * a)))
+    return float(np.clip(1 - below - _small_sample_term(n, below), LEAST, 1.0))
 
 
-def _gamma_p_value(x: Float) -> float:
-    """The p-value for gamma numbers, with shape and scale by maximum likelihood."""
-    from scipy.special import gammainc
-
-    shape, scale = _gamma_estimate(x)
-    statistic = anderson_darling(gammainc(shape, x / scale))
-    return _uniform_tail(statistic) if shape < LEAST_GAMMA_SHAPE else _normal_tail(GAMMA_SCALE * statistic, len(x))
-
-
-def _gamma_estimate(x: Float) -> tuple[float, float]:
-    """Shape and scale by maximum likelihood."""
-    from scipy.special import digamma, polygamma
-
-    mean = float(x.mean())
-    excess = max(np.log(mean) - float(np.log(x).mean()), 1e-12)
-    shape = (3 - excess + np.sqrt((excess - 3) ** 2 + 24 * excess)) / (12 * excess)
-    for _ in range(20):
-        shape -= (np.log(shape) - digamma(shape) - excess) / (1 / shape - float(polygamma(1, shape)))
-    return float(shape), mean / float(shape)
-
-
-def _normal_tail(statistic: float, n: int) -> float:
-    """P(A² > a) of n normal numbers with estimated mean and variance (D'Agostino and Stephens 1986)."""
-    a = min(statistic * (1 + 0.75 / n + 2.25 / n**2), 13.0)
-    if a < 0.2:
-        return float(1 - np.exp(-13.436 + 101.14 * a - 223.73 * a**2))
-    if a < 0.34:
-        return float(1 - np.exp(-8.318 + 42.796 * a - 59.938 * a**2))
-    if a < 0.6:
-        return float(np.exp(0.9177 - 4.279 * a - 1.38 * a**2))
-    return float(np.exp(1.2937 - 5.709 * a + 0.0186 * a**2))
-
-
-def _exponential_tail(statistic: float) -> float:
-    """P(A² > a) of exponential numbers with an estimated mean, by a table."""
-    last, beyond = EXPONENTIAL_A2[-1], max(statistic - EXPONENTIAL_A2[-1], 0.0)
-    log_p = np.interp(min(statistic, last), EXPONENTIAL_A2, np.log(EXPONENTIAL_P))
-    return float(np.exp(log_p + EXPONENTIAL_SLOPE * beyond))
+def _small_sample_term(n: float, below: float) -> float:
+    """P(A² ≤ a) of n uniform numbers minus its limit for many (Marsaglia and Marsaglia 2004)."""
+    x = below
+    if x > 0.8:
+        inner = 1705.091 - (1950.646 - (1116.360 - 255.7844 * x) * x) * x
+        return (-130.2137 + (745.2337 - inner * x) * x) / n
+    c = 0.01265 + 0.1757 / n
+    if x < c:
+        t = x / c
+        return float(np.sqrt(t) * (1 - t) * (49 * t - 102) * (0.0037 / n**2 + 0.00078 / n + 0.00006) / n)
+    t = (x - c) / (0.8 - c)
+    t = -0.00022633 + (6.54034 - (14.6538 - (14.458 - (8.259 - 1.91864 * t) * t) * t) * t) * t
+    return t * (0.04213 + 0.01365 / n) / n
