@@ -1,14 +1,10 @@
-"""Numbers, shares and names as people read them in reports, figures and on a terminal; and values as JSON has them."""
+"""Numbers, shares and names as people read them: in reports, in figures and on a terminal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
-
-__all__ = ["digits_of", "json_value", "number_text", "percent_text", "shortened"]
+__all__ = ["digits_of", "number_text", "percent_text", "shortened"]
 
 NONE = "–"  # the text of a number that is unknown
 MOST_WHOLE = 1e15  # above, float64 has no room for the last digits
@@ -86,20 +82,3 @@ def shortened(text: object, most: int) -> str:
         return full
     end = (most - 1) // 2
     return f"{full[: most - 1 - end]}…{full[len(full) - end :]}"
-
-
-def json_value(value: Any) -> Any:
-    """A value in types of JSON: arrays and tuples are lists, numbers that are not finite are None, others are texts.
-
-    >>> json_value({"a": (1, float("nan")), 2: np.arange(2)})
-    {'a': [1, None], '2': [0, 1]}
-    """
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): json_value(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_value(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)

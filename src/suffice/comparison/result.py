@@ -13,8 +13,8 @@ from suffice.comparison.plotting import PlotTarget, plot_curves
 from suffice.comparison.scores import Score
 from suffice.comparison.verdict import cross_validated, over_sizes
 from suffice.exceptions import InputError
-from suffice.formats import json_value
 from suffice.learning.scores import baseline
+from suffice.tables.cell_values import json_value
 from suffice.tables.listing import FrameBackend, Listing
 
 if TYPE_CHECKING:

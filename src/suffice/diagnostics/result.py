@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
-import numpy as np
-
 from suffice.diagnostics.double_counting import NO_COST, DoubleCounting
 from suffice.exceptions import Argument, Sentence, counted
+from suffice.tables.cell_values import json_value
 from suffice.tables.listing import FrameBackend, Listing
 
 __all__ = ["CHECKS", "Diagnosis", "Finding"]
@@ -205,7 +203,7 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Everything in types of JSON; numbers that are not finite become None."""
         findings = [{name: value for name, value in vars(each).items() if name != "pieces"} for each in self.findings]
-        plain: dict[str, Any] = _plain(
+        plain: dict[str, Any] = json_value(
             {
                 "model": self.model,
                 "rows": self.rows,
@@ -243,16 +241,3 @@ def p_text(p_value: float) -> str:
     ('p = 0.021', 'p < 1e-12', 'p = 1')
     """
     return "p < 1e-12" if p_value < 1e-12 else f"p = {p_value:.2g}"
-
-
-def _plain(value: Any) -> Any:
-    """A value in types of JSON."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -15,10 +15,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suffice.exceptions import InputError, counted
-from suffice.formats import digits_of, json_value, number_text, percent_text, shortened
+from suffice.formats import digits_of, number_text, percent_text, shortened
 from suffice.report import svg
 from suffice.report.bundle import asset, bundle
 from suffice.report.summary import Cell, ColumnSummary, Summary, Table
+from suffice.tables.cell_values import json_value
 from suffice.tables.times import time_text
 
 if TYPE_CHECKING:

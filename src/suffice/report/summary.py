@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from suffice.formats import json_value
+from suffice.tables.cell_values import json_value
 
 __all__ = [
     "Calibration",

@@ -1,14 +1,17 @@
-"""Cells of a table as Python values, and as text."""
+"""Cells of a table as Python values, as text, and as JSON has them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 import numpy as np
 
 from suffice.tables.levels import is_missing
 
-__all__ = ["plain_value", "value_text"]
+__all__ = ["json_value", "plain_value", "value_text"]
 
 
 def plain_value(value: object) -> object:
@@ -39,3 +42,20 @@ def value_text(value: object) -> str:
         return ", ".join(map(value_text, value))
     text = str(value)
     return text.removesuffix(" 00:00:00") if isinstance(value, date) else text
+
+
+def json_value(value: Any) -> Any:
+    """A value in types of JSON: arrays and tuples are lists, numbers that are not finite are None, others are texts.
+
+    >>> json_value({"a": (1, float("nan")), 2: np.arange(2)})
+    {'a': [1, None], '2': [0, 1]}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): json_value(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
