@@ -7,12 +7,12 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
 from suffice import GaussianDiscriminant, GenerativeEnsemble, InputError, NaiveBayes
-from suffice.model.columns import column_place, column_places
+from suffice.model.columns import used_column, used_columns
 from suffice.model.correlations import model_correlations
 from suffice.model.marginals import marginal
 from suffice.model.parameter_tables import parameter_table
 from suffice.plotting import DependenceDisplay
-from suffice.plotting.rows import place_of
+from suffice.plotting.rows import column_of
 from suffice.report.summarizing import summarize
 
 X, Y = load_iris(return_X_y=True)
@@ -21,9 +21,9 @@ X, Y = load_iris(return_X_y=True)
 def test_places_follow_the_rows_whatever_the_blocks():
     frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(X[:, 0] > 5, "u", "v"))
     fitted = NaiveBayes({("d", "b"): "multivariate_gaussian"}).fit(frame, Y).fitted_
-    places = column_places(fitted.estimate, fitted.layout.schema)
+    places = used_columns(fitted.estimate, fitted.layout.schema)
     assert [(each.name, each.position) for each in places] == list(zip([*"abcd", "kind"], range(5), strict=True))
-    found = column_place(fitted.estimate, fitted.layout.schema, "b")
+    found = used_column(fitted.estimate, fitted.layout.schema, "b")
     assert (found.block.names[found.j], found.is_joint, found.kind) == ("b", True, "number")
     assert fitted.estimate.blocks[found.number] is found.block
 
@@ -33,10 +33,10 @@ def test_unknown_columns_have_one_message(column):
     fitted = NaiveBayes().fit(pd.DataFrame({"age": [1.0, 2.0, 5.0]}), ["a", "a", "b"]).fitted_
     estimate, schema = fitted.estimate, fitted.layout.schema
     calls = (
-        lambda: column_place(estimate, schema, column),
+        lambda: used_column(estimate, schema, column),
         lambda: marginal(estimate, schema, column),
         lambda: parameter_table(estimate, column, schema),
-        lambda: place_of(fitted, column),
+        lambda: column_of(fitted, column),
     )
     messages = set()
     for call in calls:
@@ -49,7 +49,7 @@ def test_unknown_columns_have_one_message(column):
 
 def test_members_of_an_ensemble_are_not_further_columns():
     fitted = GenerativeEnsemble().fit(X, Y).fitted_
-    assert [each.name for each in column_places(fitted.estimate, fitted.layout.schema)] == [0, 1, 2, 3]
+    assert [each.name for each in used_columns(fitted.estimate, fitted.layout.schema)] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("estimation", ["mle", "map", "bayes"])

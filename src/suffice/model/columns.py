@@ -1,4 +1,4 @@
-"""Where the columns of a model are: their positions in a row, and their places in blocks."""
+"""The columns that a model uses: their positions in a row and in blocks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.tables.table import Kind, Schema
 
-__all__ = ["ColumnPlace", "column_place", "column_places", "unknown_column"]
+__all__ = ["ModelColumn", "unknown_column", "used_column", "used_columns"]
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnPlace:
+class ModelColumn:
     """A column of a model.
 
     Attributes
@@ -44,18 +44,18 @@ class ColumnPlace:
         return not self.block.independent and len(self.block.names) > 1
 
 
-def column_places(estimate: Estimate, schema: Schema) -> list[ColumnPlace]:
+def used_columns(estimate: Estimate, schema: Schema) -> list[ModelColumn]:
     """The columns that a model reads, in the order of the rows; further models of the same columns are left out.
 
     >>> from suffice import NaiveBayes
     >>> fitted = NaiveBayes().fit([[1.0, 2.0], [3.0, 5.0]], ["a", "b"]).fitted_
-    >>> [(place.name, place.position) for place in column_places(fitted.estimate, fitted.layout.schema)]
+    >>> [(place.name, place.position) for place in used_columns(fitted.estimate, fitted.layout.schema)]
     [(0, 0), (1, 1)]
     """
     kinds = schema.kinds
     n_columns = max(estimate.n_columns, len(kinds))
     places = [
-        ColumnPlace(name, at, kinds[at] if at < len(kinds) else "number", block, b, j)
+        ModelColumn(name, at, kinds[at] if at < len(kinds) else "number", block, b, j)
         for b, block in enumerate(estimate.blocks)
         if not block.member
         for j, (at, name) in enumerate(zip(block.positions(n_columns), block.names, strict=True))
@@ -63,9 +63,9 @@ def column_places(estimate: Estimate, schema: Schema) -> list[ColumnPlace]:
     return sorted(places, key=lambda each: each.position)
 
 
-def column_place(estimate: Estimate, schema: Schema, column: object) -> ColumnPlace:
-    """The place of one column; raises `InputError` if the model has no such column."""
-    places = column_places(estimate, schema)
+def used_column(estimate: Estimate, schema: Schema, column: object) -> ModelColumn:
+    """One column; raises `InputError` if the model has no such column."""
+    places = used_columns(estimate, schema)
     found = {each.name: each for each in places}.get(column) if isinstance(column, Hashable) else None
     if found is None:
         raise unknown_column(column, [each.name for each in places])

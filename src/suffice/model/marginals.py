@@ -12,7 +12,7 @@ from suffice import bayes
 from suffice.exceptions import InputError
 from suffice.families.capabilities import Parameters
 from suffice.model.block import Block
-from suffice.model.columns import column_place
+from suffice.model.columns import used_column
 from suffice.model.estimate import Estimate
 from suffice.numerics.even_draws import EvenDraws
 from suffice.numerics.types import Array, Float
@@ -113,7 +113,7 @@ def marginal(
     ('continuous', array([[0.399, 0.   ],
            [0.   , 0.199]]))
     """
-    place = column_place(estimate, schema, column)
+    place = used_column(estimate, schema, column)
     b, j, block, kind = place.number, place.j, place.block, place.kind
     parameters = estimate.parameters[b]
     levels = _levels(block, parameters, j, kind)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from suffice.learning.fitted import Fitted
-from suffice.model.columns import ColumnPlace
+from suffice.model.columns import ModelColumn
 from suffice.model.marginals import Marginal, MarginalKind, marginal
 from suffice.numerics.types import Array, Codes, Float, Index, Mask
-from suffice.plotting.rows import ShownRows, place_of
+from suffice.plotting.rows import ShownRows, column_of
 from suffice.tables.table import Kind
 
 __all__ = ["ColumnDensity", "column_density"]
@@ -66,7 +66,7 @@ class ColumnDensity:
 def column_density(fitted: Fitted, column: object, rows: ShownRows | None, shown: Index) -> ColumnDensity:
     """The densities of one column for the classes that are shown, and the histogram of the rows."""
     estimate, schema = fitted.estimate, fitted.layout.schema
-    place = place_of(fitted, column)
+    place = column_of(fitted, column)
     found = marginal(estimate, schema, column, n_values=N_VALUES)
     if found.kind == "levels":
         heights = _level_shares(fitted, place, found, rows, shown)
@@ -88,7 +88,7 @@ def column_density(fitted: Fitted, column: object, rows: ShownRows | None, shown
 
 
 def _density(
-    found: Marginal, place: ColumnPlace, shown: Index, edges: Float, heights: Float, *, constant: bool = False
+    found: Marginal, place: ModelColumn, shown: Index, edges: Float, heights: Float, *, constant: bool = False
 ) -> ColumnDensity:
     density = found.density[shown]
     clipped = np.zeros(density.shape, dtype=bool)
@@ -163,7 +163,7 @@ def _groups(codes: Codes, shown: Index) -> list[Mask]:
     return [codes == k for k in shown.tolist()] if (codes >= 0).any() else [codes < 0]
 
 
-def _level_shares(fitted: Fitted, place: ColumnPlace, found: Marginal, rows: ShownRows | None, shown: Index) -> Float:
+def _level_shares(fitted: Fitted, place: ModelColumn, found: Marginal, rows: ShownRows | None, shown: Index) -> Float:
     """Share of each level among the rows of each class (k, L)."""
     n_levels = len(found.values)
     if rows is None:
@@ -178,7 +178,7 @@ def _level_shares(fitted: Fitted, place: ColumnPlace, found: Marginal, rows: Sho
     return out
 
 
-def _level_positions(fitted: Fitted, place: ColumnPlace, levels: Sequence[object] | Array, rows: ShownRows) -> Codes:
+def _level_positions(fitted: Fitted, place: ModelColumn, levels: Sequence[object] | Array, rows: ShownRows) -> Codes:
     """The level of each row (n,), as a position; −1 for a missing cell or another level."""
     family = place.block.family
     cuts = family.level_cuts(fitted.estimate.parameters[place.number], place.j)

@@ -12,7 +12,7 @@ from suffice.learning.fitted import Fitted, fitted_of
 from suffice.model.correlations import model_correlations
 from suffice.numerics.types import Float, Index
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
-from suffice.plotting.rows import ShownRows, numeric_columns, place_of, read_rows
+from suffice.plotting.rows import ShownRows, column_of, numeric_columns, read_rows
 from suffice.plotting.styles import check_count, column_text, label_text, shown_note
 from suffice.statistics.correlations import within_class_correlations
 from suffice.tables.table import dense_numbers
@@ -153,7 +153,7 @@ def _of_rows(fitted: Fitted, rows: ShownRows, k: int | None) -> tuple[list[objec
     names = numeric_columns(fitted)
     if not names:
         raise InputError("The model has no column of numbers, so there are no correlations to draw.")
-    x = dense_numbers(rows.table, [place_of(fitted, name).position for name in names], names)
+    x = dense_numbers(rows.table, [column_of(fitted, name).position for name in names], names)
     codes = rows.codes if k is None else np.where(rows.codes == k, k, -1)
     return names, within_class_correlations(x, codes, rows.weights)
 

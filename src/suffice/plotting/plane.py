@@ -13,10 +13,10 @@ from suffice.exceptions import InputError, counted, listed
 from suffice.families import Gaussian, MultivariateGaussian
 from suffice.learning.fitted import Fitted
 from suffice.learning.prediction import joint
-from suffice.model.columns import ColumnPlace
+from suffice.model.columns import ModelColumn
 from suffice.numerics.types import Float, Index
 from suffice.plotting.grid_table import GridTable, given_number
-from suffice.plotting.rows import ShownRows, column_names, numeric_columns, place_of
+from suffice.plotting.rows import ShownRows, column_names, column_of, numeric_columns
 from suffice.tables import MatrixTable, Table
 
 __all__ = ["Plane", "plane_columns", "plane_of"]
@@ -77,7 +77,7 @@ def plane_columns(fitted: Fitted, columns: Any) -> tuple[object, object]:
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         raise InputError(f"columns must name two different columns; got {columns!r:.80}.", argument="columns")
     for name in chosen:
-        place_of(fitted, name)
+        column_of(fitted, name)
         if name not in numeric:
             raise InputError(
                 f"Regions are drawn over columns of numbers; column {name!r} is not one.",
@@ -91,8 +91,8 @@ def plane_of(
     fitted: Fitted, columns: tuple[object, object], values: Mapping[Any, Any], rows: ShownRows | None, n: int
 ) -> Plane:
     """The plane of two columns; all others have the given values, or are missing."""
-    at = [place_of(fitted, name).position for name in columns]
-    cells = {place_of(fitted, name).position: value for name, value in values.items()}
+    at = [column_of(fitted, name).position for name in columns]
+    cells = {column_of(fitted, name).position: value for name, value in values.items()}
     twice = [name for name in values if name in columns]
     if twice:
         raise InputError(f"values holds {listed(twice)}, which the axes show.", argument="values", column=twice[0])
@@ -137,7 +137,7 @@ def _marginal_scores(fitted: Fitted, table: Table, missing: list[object]) -> Flo
     estimate = fitted.estimate
     log_likelihood = np.zeros((len(table), len(estimate.classes)))
     for name in (name for name in column_names(fitted) if name not in missing):
-        block = place_of(fitted, name).block
+        block = column_of(fitted, name).block
         if not (isinstance(block.family, MultivariateGaussian) or block.independent):
             raise InputError(
                 f"The family {block.family.name} has no marginal of two columns. Give the other columns with values: "
@@ -164,7 +164,7 @@ def _gaussians(fitted: Fitted, columns: tuple[object, object], values: Mapping[A
     """Mean (K, 2) and covariance (K, 2, 2) of the two columns in each class, given the values of others."""
     k = len(fitted.classes)
     unknown = np.full((k, 2), np.nan), np.full((k, 2, 2), np.nan)
-    places = [place_of(fitted, name) for name in columns]
+    places = [column_of(fitted, name) for name in columns]
     if not all(isinstance(place.block.family, Gaussian | MultivariateGaussian) for place in places):
         return unknown
     means, covariances = unknown
@@ -174,7 +174,7 @@ def _gaussians(fitted: Fitted, columns: tuple[object, object], values: Mapping[A
 
 
 def _conditional(
-    fitted: Fitted, k: int, places: Sequence[ColumnPlace], values: Mapping[Any, Any]
+    fitted: Fitted, k: int, places: Sequence[ModelColumn], values: Mapping[Any, Any]
 ) -> tuple[Float, Float]:
     """Mean and covariance of two Gaussian columns in class k, given numbers of other columns of the same block."""
     block = places[0].block
@@ -192,7 +192,7 @@ def _conditional(
     return np.array(mean), np.diag(variance)
 
 
-def _moments(fitted: Fitted, place: ColumnPlace, k: int) -> tuple[float, float]:
+def _moments(fitted: Fitted, place: ModelColumn, k: int) -> tuple[float, float]:
     """Mean and variance of one Gaussian column in class k."""
     block, j, parameters = place.block, place.j, fitted.estimate.parameters[place.number]
     if isinstance(block.family, MultivariateGaussian):

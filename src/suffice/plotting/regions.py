@@ -10,12 +10,12 @@ import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.learning.fitted import fitted_of
-from suffice.model.columns import ColumnPlace
+from suffice.model.columns import ModelColumn
 from suffice.numerics.types import Array, Codes, Float, Index
 from suffice.plotting.ellipses import ellipse
 from suffice.plotting.figures import AnyFigure, GivenAxes, panels
 from suffice.plotting.plane import Plane, plane_columns, plane_of
-from suffice.plotting.rows import ShownRows, place_of, read_rows
+from suffice.plotting.rows import ShownRows, column_of, read_rows
 from suffice.plotting.styles import (
     MAX_CLASSES,
     background,
@@ -171,7 +171,7 @@ class RegionsDisplay:
             )
         rows = read_rows(first, X, y)
         chosen = plane_columns(first, columns)
-        places = [place_of(first, name) for name in chosen]
+        places = [column_of(first, name) for name in chosen]
         shown = frequent_classes(first.model.weights.weight, max_classes)
         near = rows
         if rows is not None and np.isin(rows.codes, shown).any():
@@ -273,7 +273,7 @@ class RegionsDisplay:
         class_legend(axes, shown_note(len(self.labels), self.n_classes), handles)
 
 
-def _points(rows: ShownRows | None, places: Sequence[ColumnPlace]) -> tuple[Float, Codes]:
+def _points(rows: ShownRows | None, places: Sequence[ModelColumn]) -> tuple[Float, Codes]:
     """Rows in the plane and their classes; evenly spaced ones if there are many."""
     if rows is None:
         return np.zeros((0, 2)), np.zeros(0, dtype=np.int64)

@@ -10,13 +10,13 @@ import numpy as np
 from suffice.exceptions import ClassError, InputError, listed
 from suffice.learning.fitted import Fitted
 from suffice.learning.labelled_tables import LabelledTable, read_labelled
-from suffice.model.columns import ColumnPlace, column_place, column_places
+from suffice.model.columns import ModelColumn, used_column, used_columns
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import Membership
 from suffice.tables import Table
 from suffice.tables.table import dense_numbers
 
-__all__ = ["ShownRows", "check_known_labels", "column_names", "numeric_columns", "place_of", "read_rows"]
+__all__ = ["ShownRows", "check_known_labels", "column_names", "column_of", "numeric_columns", "read_rows"]
 
 NUMERIC_KINDS = ("number", "time", "duration")
 
@@ -83,19 +83,19 @@ def check_known_labels(read: LabelledTable) -> None:
 
 def column_names(fitted: Fitted) -> list[object]:
     """The columns that the model uses, in the order of the rows."""
-    return [place.name for place in column_places(fitted.estimate, fitted.layout.schema)]
+    return [place.name for place in used_columns(fitted.estimate, fitted.layout.schema)]
 
 
-def place_of(fitted: Fitted, column: object) -> ColumnPlace:
+def column_of(fitted: Fitted, column: object) -> ModelColumn:
     """The place of a column in the model; raises `InputError` if the model does not use such a column."""
-    return column_place(fitted.estimate, fitted.layout.schema, column)
+    return used_column(fitted.estimate, fitted.layout.schema, column)
 
 
 def numeric_columns(fitted: Fitted) -> list[object]:
     """Columns of numbers, times or durations that the model reads as numbers."""
     return [
         place.name
-        for place in column_places(fitted.estimate, fitted.layout.schema)
+        for place in used_columns(fitted.estimate, fitted.layout.schema)
         if place.kind in NUMERIC_KINDS
         and place.block.family.reads in ("numbers", "cells")
         and place.block.family.values != "truth"

@@ -11,7 +11,7 @@ from suffice.exceptions import InputError, SufficeError
 from suffice.formats import shortened
 from suffice.learning.fitted import Fitted
 from suffice.learning.information import N_SAMPLES, mutual_information
-from suffice.model.columns import ColumnPlace
+from suffice.model.columns import ModelColumn
 from suffice.model.marginals import Marginal, marginal
 from suffice.model.parameter_tables import parameter_table
 from suffice.numerics.types import Float
@@ -57,7 +57,7 @@ def information(fitted: Fitted, n_samples: int = N_SAMPLES) -> dict[object, tupl
     }
 
 
-def marginals_of(fitted: Fitted, places: Sequence[ColumnPlace], n_classes: int) -> list[Marginal | str]:
+def marginals_of(fitted: Fitted, places: Sequence[ModelColumn], n_classes: int) -> list[Marginal | str]:
     """p(x_j | y) of each column, or the sentence that says why there is none.
 
     Densities of many columns and classes have fewer values, so that a page stays small.
@@ -75,7 +75,7 @@ def marginals_of(fitted: Fitted, places: Sequence[ColumnPlace], n_classes: int) 
 
 def summarize_column(
     fitted: Fitted,
-    place: ColumnPlace,
+    place: ModelColumn,
     found: Marginal | str,
     shown: Sequence[int],
     bits: tuple[float, float, bool] | None,
@@ -154,7 +154,7 @@ def _rounded(density: Float) -> tuple[tuple[float, ...], ...]:
 # ---------------------------------------------------------------------- parameters
 
 
-def _parameters(fitted: Fitted, place: ColumnPlace, shown: Sequence[int]) -> Table | None:
+def _parameters(fitted: Fitted, place: ModelColumn, shown: Sequence[int]) -> Table | None:
     if place.block.family.reads == "documents" or not fitted.has_density:
         return None  # words have a section of their own
     listing = _moments(fitted, place)
@@ -180,7 +180,7 @@ def _level(value: object) -> Cell:
     return EMPTY if value == "" else cell(value)
 
 
-def _moments(fitted: Fitted, place: ColumnPlace) -> Listing | None:
+def _moments(fitted: Fitted, place: ModelColumn) -> Listing | None:
     """Mean and deviation of a column of a block with a covariance, whose own table has all of its pairs of columns."""
     if not place.is_joint:
         return None
@@ -218,7 +218,7 @@ def cell(value: object) -> Cell:
 
 
 def _cells_without_value(
-    fitted: Fitted, place: ColumnPlace, rows: ReportRows | None
+    fitted: Fitted, place: ModelColumn, rows: ReportRows | None
 ) -> tuple[float | None, float | None, str]:
     """Share of missing and of unseen cells, and where they were counted."""
     if rows is not None:
@@ -234,7 +234,7 @@ def _cells_without_value(
     return float(found[:, place.j].sum() / total.sum()), None, "training"
 
 
-def _shares_of_rows(fitted: Fitted, place: ColumnPlace, rows: ReportRows) -> tuple[float | None, float | None]:
+def _shares_of_rows(fitted: Fitted, place: ModelColumn, rows: ReportRows) -> tuple[float | None, float | None]:
     table, at, name = rows.table, [place.position], [place.name]
     reads = place.block.family.reads
     if reads == "documents":

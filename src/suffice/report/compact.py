@@ -13,7 +13,7 @@ import numpy as np
 from suffice.exceptions import counted
 from suffice.formats import percent_text, shortened
 from suffice.learning.fitted import Fitted
-from suffice.model.columns import ColumnPlace, column_places
+from suffice.model.columns import ModelColumn, used_columns
 from suffice.model.mutual_information import class_words
 from suffice.plotting.styles import COLOURS
 from suffice.report.columns import information
@@ -42,7 +42,7 @@ def compact_html(fitted: Fitted) -> str:
     >>> "&lt;a&gt;" in compact_html(fitted)
     True
     """
-    places = column_places(fitted.estimate, fitted.layout.schema)
+    places = used_columns(fitted.estimate, fitted.layout.schema)
     head = f"{fitted.specification.estimator}: {counted(len(fitted.classes), 'class', 'classes')}, "
     head += counted(len(places), "column")
     tables = [_classes(fitted), _columns(fitted, places), _words(fitted)]
@@ -71,7 +71,7 @@ def _bar(share: float) -> str:
     return f"<svg width='60' height='8' aria-hidden='true'>{bar}</svg>"
 
 
-def _columns(fitted: Fitted, places: Sequence[ColumnPlace]) -> str:
+def _columns(fitted: Fitted, places: Sequence[ModelColumn]) -> str:
     small = len(places) * len(fitted.classes) <= MOST_CELLS
     documents = any(each.block.family.reads == "documents" for each in places)
     bits = information(fitted, N_SAMPLES) if small and not documents else {}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from suffice.learning.fitted import Fitted
-from suffice.model.columns import ColumnPlace
+from suffice.model.columns import ModelColumn
 from suffice.model.correlations import model_correlations
 from suffice.numerics.types import Float
 from suffice.report.rows import ReportRows
@@ -25,7 +25,7 @@ NUMBERS = ("number", "bool", "time", "duration")
 
 def dependence_of(
     fitted: Fitted,
-    places: Sequence[ColumnPlace],
+    places: Sequence[ModelColumn],
     rows: ReportRows | None,
     slope: tuple[float, float, float] | None,
 ) -> Dependence:
@@ -57,7 +57,7 @@ def _blocks(fitted: Fitted) -> Table | None:
     return Table("Blocks of dependent columns", header, cells, len(joint) - len(cells))
 
 
-def _of_model(fitted: Fitted, places: Sequence[ColumnPlace]) -> Correlations | None:
+def _of_model(fitted: Fitted, places: Sequence[ModelColumn]) -> Correlations | None:
     """Correlations of the columns that have a covariance in the model, over all classes."""
     names, correlation = model_correlations(fitted.estimate)
     at = {name: j for j, name in enumerate(names)}
@@ -67,7 +67,7 @@ def _of_model(fitted: Fitted, places: Sequence[ColumnPlace]) -> Correlations | N
     return _listed(correlation[np.ix_(order, order)], [names[j] for j in order], len(names), "model")
 
 
-def _of_rows(places: Sequence[ColumnPlace], rows: ReportRows) -> Correlations | None:
+def _of_rows(places: Sequence[ModelColumn], rows: ReportRows) -> Correlations | None:
     """Correlations of the columns of numbers about the class means of the rows."""
     usable = [each for each in places if each.kind in NUMBERS and each.block.family.reads in ("numbers", "cells")]
     chosen = usable[:MOST_COLUMNS]

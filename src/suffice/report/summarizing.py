@@ -8,7 +8,7 @@ from importlib.metadata import version
 from suffice.exceptions import SufficeError
 from suffice.learning.fitted import Fitted
 from suffice.learning.row_predictions import RowPredictions, predict_rows
-from suffice.model.columns import column_places
+from suffice.model.columns import used_columns
 from suffice.model.mutual_information import class_entropy, class_words
 from suffice.plotting.styles import frequent_classes
 from suffice.report.columns import information, marginals_of, summarize_column
@@ -51,7 +51,7 @@ def summarize(
     ('NaiveBayes', ['a', 'b'], 'gaussian')
     """
     shown = shown_classes(fitted)
-    bits, places = information(fitted), column_places(fitted.estimate, fitted.layout.schema)
+    bits, places = information(fitted), used_columns(fitted.estimate, fitted.layout.schema)
     order = sorted(places, key=lambda each: -bits.get(each.name, (0.0,))[0])[:MOST_COLUMNS]
     marginals = marginals_of(fitted, order, len(shown))
     columns = tuple(

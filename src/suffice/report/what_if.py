@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from suffice.learning.fitted import Fitted
-from suffice.model.columns import ColumnPlace
+from suffice.model.columns import ModelColumn
 from suffice.model.marginals import Marginal
 from suffice.numerics.types import Float
 from suffice.report.rows import ReportRows
@@ -28,8 +28,8 @@ TAIL = 0.005  # share of the rows on each side that may be far from the others
 
 def what_if_of(
     fitted: Fitted,
-    places: Sequence[ColumnPlace],
-    shown: Mapping[ColumnPlace, Marginal | str],
+    places: Sequence[ModelColumn],
+    shown: Mapping[ModelColumn, Marginal | str],
     rows: ReportRows | None,
 ) -> WhatIf:
     """The what-if form of a model with inputs for the shown columns, or the reason why it has none.
@@ -56,7 +56,7 @@ def what_if_of(
     return WhatIf(fields, len(hidden), parameters)
 
 
-def _thresholds(parameters: Mapping[str, Any], places: Sequence[ColumnPlace]) -> dict[int, float]:
+def _thresholds(parameters: Mapping[str, Any], places: Sequence[ModelColumn]) -> dict[int, float]:
     """Thresholds of columns that the model reads as yes or no, by the positions of the columns."""
     return {
         places[at].position: float(form["above"])
@@ -101,7 +101,7 @@ def _without_columns(fitted: Fitted, parameters: Mapping[str, Any], hidden: Sequ
 
 def _field(
     fitted: Fitted,
-    place: ColumnPlace,
+    place: ModelColumn,
     known: Marginal | str,
     column: Mapping[str, Any],
     rows: ReportRows | None,
@@ -131,7 +131,7 @@ def _likeliest(found: Marginal | None, n_levels: int) -> int | None:
 
 
 def _range(
-    fitted: Fitted, place: ColumnPlace, found: Marginal | None, rows: ReportRows | None
+    fitted: Fitted, place: ModelColumn, found: Marginal | None, rows: ReportRows | None
 ) -> tuple[float, float, float]:
     """The ends of a slider and its first value: of the rows, or of the mass of the model."""
     seen = _numbers(place, rows)
@@ -164,7 +164,7 @@ def _mean(values: Float, found: Marginal) -> float:
     return float(share @ mean / share.sum())
 
 
-def _numbers(place: ColumnPlace, rows: ReportRows | None) -> Float:
+def _numbers(place: ModelColumn, rows: ReportRows | None) -> Float:
     """The finite numbers of a column of the rows; empty without rows."""
     if rows is None:
         return np.empty(0)
@@ -172,7 +172,7 @@ def _numbers(place: ColumnPlace, rows: ReportRows | None) -> Float:
     return np.asarray(column[np.isfinite(column)])
 
 
-def _rounded(value: float, low: float, high: float, place: ColumnPlace) -> float:
+def _rounded(value: float, low: float, high: float, place: ModelColumn) -> float:
     """A value to a hundredth or so of its range, and within it; a whole day for a point in time."""
     span = high - low
     if not (math.isfinite(span) and span > 0):
