@@ -292,8 +292,8 @@ export function run(root, data) {
     const title = `${measure} of ${nameText(classes[first])} against ${nameText(classes[second])}`;
     const sides = [color(first), color(second)];
     list.append(partBar(title, total, Math.max(most, Math.abs(total)), sides));
-    if (measure !== "log-odds") {
-      const odds = Math.log(last.posterior[first]) - Math.log(last.posterior[second]);
+    const odds = Math.log(last.posterior[first]) - Math.log(last.posterior[second]);
+    if (measure !== "log-odds" && signed(odds) !== signed(total)) {
       list.append(partBar("log-odds of the probabilities above", odds, Math.max(most, Math.abs(odds)), sides));
     }
     for (const each of shown) {
