@@ -147,3 +147,37 @@ def test_fitted_of_any_object_with_a_fitted_model():
 def test_no_negative_zeros():
     model = GaussianDiscriminant.from_parameters(P, [[0, 0], [1, 1]], [[1, -0.0], [-0.0, 1]])
     assert "-0\n" not in f"{model.parameters()}\n{model.parameters((0, 1))}\n"
+
+
+def test_one_cut_may_be_a_number():
+    given = {"cuts": 5.0, "probability": {"a": [0.2, 0.8], "b": [0.5, 0.5]}}
+    model = NaiveBayes.from_parameters({"x": given}, prior={"a": 0.5, "b": 0.5})
+    np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"x": [4.0]})), [[0.2 / 0.7, 0.5 / 0.7]])
+
+
+def test_a_prior_with_a_repeated_label():
+    prior = pd.Series([0.5, 0.5, 0.5], index=["a", "a", "b"])
+    with pytest.raises(InputError, match="distinct"):
+        NaiveBayes.from_parameters({"x": {"rate": [1.0, 2.0]}}, prior, classes=["a", "b"])
+
+
+def test_a_level_that_is_not_a_whole_number():
+    rows = pd.DataFrame({"x": [1, 2, 1, 2]})
+    frame = NaiveBayes("categorical").fit(rows, list("aabb")).parameters().to_frame()
+    frame["level"] = frame["level"].replace({1: 2.7})
+    with pytest.raises(InputError, match="is not of the type"):
+        NaiveBayes.from_parameters(frame)
+
+
+def test_a_column_whose_name_looks_like_a_tuple():
+    rows = pd.DataFrame({"(1, 2)": [1.0, 2.0, 4.0, 5.0]})
+    model = NaiveBayes().fit(rows, list("aabb"))
+    again = NaiveBayes.from_parameters(model.parameters())
+    np.testing.assert_allclose(again.predict_proba(rows), model.predict_proba(rows), atol=1e-12)
+
+
+def test_times_of_one_column_of_a_block():
+    days = [pd.Timestamp("2024-01-01"), pd.Timestamp("2024-02-01")]
+    given = {"mean of u": days, "mean of v": [0.0, 1.0], "covariance": np.diag([86400.0**2, 1.0])}
+    model = NaiveBayes.from_parameters({("u", "v"): given}, prior={"a": 0.5, "b": 0.5})
+    assert model.fitted_.layout.schema.kinds == ["time", "number"]

@@ -181,7 +181,7 @@ def test_held_out_rows_that_no_class_explains_have_the_class_of_the_prior(imposs
     display = ConfusionDisplay.from_estimator(model, TABLE, LABELS, ax=axes())
     np.testing.assert_array_equal(display.matrix, [[2, 1], [0, 6]])
     assert display.n_impossible == 1
-    assert display.ax_.get_title() == "1 row that no class explains\ncounts with the class prior"
+    assert display.ax_.get_title() == "1 row with zero probability\nuses the class prior"
     for kind in (RocCurveDisplay, PrecisionRecallDisplay, CalibrationDisplay):
         assert "1 row that no class explains" in kind.from_estimator(model, TABLE, LABELS, ax=axes()).ax_.get_title()
     np.testing.assert_allclose(predicted(model, TABLE, LABELS).probabilities[2], [1 / 3, 2 / 3])
@@ -218,6 +218,7 @@ def test_curves_of_several_models_on_the_same_axes_differ(kind):
     assert [text.split(",")[0] for text in texts] == ["naive", "shared", "own"]
     line = display.plot(axes(), label="mine", color="black").lines_[0]
     assert (line.get_label(), line.get_color()) == ("mine", "black")
+    assert display.plot(axes(), c="red", ls=":").lines_[0].get_linestyle() == ":"
 
 
 def test_probabilities_may_be_lists():

@@ -52,6 +52,14 @@ def test_ticks_are_within_the_ends(low, high):
     assert all(low <= each <= high for each in found)
 
 
+@pytest.mark.parametrize("span", [5, 90, 3600, 10 * 3600, 2 * 86400, 3.5 * 86400])
+def test_ticks_of_short_times_are_round(span):
+    found = ticks.time_ticks(1.7e9, 1.7e9 + span)
+    assert 1 <= len(found) <= 5
+    step = np.diff(found)[0] if len(found) > 1 else 1
+    assert all(value % step == 0 for value in found)
+
+
 def test_ticks_of_times():
     day = 86_400.0
     picture = svg.curves([0.0, 800 * day], [[1.0, 1.0]], [0], title="t", description="d", is_time=True)

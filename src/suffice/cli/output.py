@@ -44,7 +44,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 def print_json(result: Mapping[str, object]) -> None:
     """Print a result as one JSON object."""
     unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    _echo(json.dumps(_json_value(result), indent=2, ensure_ascii=not unicode, allow_nan=False))
+    from suffice.tables.cell_values import json_value
+
+    _echo(json.dumps(json_value(result), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
 def _echo(text: str, *, color: bool | None = None) -> None:
@@ -57,21 +59,6 @@ def _echo(text: str, *, color: bool | None = None) -> None:
         from suffice.exceptions import InputError
 
         raise InputError(f"Cannot write to standard output: {str(error.strerror).lower()}.") from error
-
-
-def _json_value(value: object) -> object:
-    """Convert a value to types of JSON. Numbers that are not finite become null."""
-    import numpy as np
-
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _json_value(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_value(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 class Page:

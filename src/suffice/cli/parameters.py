@@ -136,10 +136,7 @@ def linear_json(fitted: Fitted, classes: Sequence[Any]) -> dict[str, Any] | None
     thetas = {labels[1]: form.theta} if single else dict(zip(labels, form.theta, strict=True))
     offsets = {labels[1]: form.theta0} if single else dict(zip(labels, form.theta0, strict=True))
     return {
-        "columns": [
-            _block_name((names.get(name[0], name[0]), *name[1:]) if isinstance(name, tuple) else name)
-            for name in form.columns
-        ],
+        "columns": [_block_name(_renamed(name, names)) for name in form.columns],
         "theta": {label: values for label, values in thetas.items() if label in classes},
         "theta0": {label: value for label, value in offsets.items() if label in classes},
     }

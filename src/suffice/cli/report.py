@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from suffice.estimators.base import GenerativeClassifier
-    from suffice.learning.row_predictions import HeldOut
+    from suffice.learning.row_predictions import HeldOutSetting
     from suffice.report.rows import Provided
     from suffice.sources.files import Source
 
@@ -94,7 +94,7 @@ def command(
     loaded = load(model)
     if data:
         source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
-        held_out: HeldOut = "auto" if are_new is None else not are_new
+        held_out: HeldOutSetting = "auto" if are_new is None else not are_new
         column = _label_column(loaded, source, target)
         with reading_progress(source, "Reading"):
             if column is None:

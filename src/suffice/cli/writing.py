@@ -105,12 +105,12 @@ def format_of(output: str, to: str | None) -> str:
 def check_writable(output: str | None) -> None:
     """Raise if a file cannot be written to this path, before the work of making its content begins."""
     from suffice.exceptions import InputError
-    from suffice.model_file.disk import NotAFileError, column_of, reason
+    from suffice.model_file.disk import NotAFileError, reason, write_target
 
     if output is None or output == "-":
         return
     try:
-        target, _ = column_of(output)
+        target, _ = write_target(output)
         folder = os.path.dirname(target)
         if not os.path.isdir(folder):
             raise NotAFileError("its folder does not exist. Create it, or choose another path.")

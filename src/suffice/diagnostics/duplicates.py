@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.diagnostics.columns import CheckedRows, binary_exponent, in_units, varying
+from suffice.diagnostics.row_keys import sequence_keys
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Index
 
@@ -139,4 +140,4 @@ def _line(slope: float, offset: float, size: float, limit: float) -> str:
 
 def duplicate_rows(rows: CheckedRows) -> int:
     """Number of rows that are equal to another row of the same class in all checked columns."""
-    return len(rows.row_keys) - len(np.unique(rows.row_keys))
+    return len(rows.codes) - len(np.unique(sequence_keys(rows.values, rows.codes)))

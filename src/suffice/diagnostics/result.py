@@ -169,7 +169,8 @@ class Diagnosis:
             mark = f"{number:3}. "
             lines += wrapped(f"{each} ({p_text(each.p_value)})", mark)
         if self.n_significant > len(shown):
-            lines.append(f"     … and {counted(self.n_significant - len(shown), 'more finding')}; see findings.")
+            more = counted(self.n_significant - len(shown), "more finding")
+            lines.append(f"     … and {more}; see findings and the tables.")
         for text in (*(each.message for each in self.findings if not each.significant), self.cost_line(), *self.notes):
             lines += wrapped(text, "  · ") if text else []
         return "\n".join(lines)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from suffice.numerics.types import Codes, Float
 
-__all__ = ["content_keys"]
+__all__ = ["content_keys", "sequence_keys"]
 
 Keys = NDArray[np.uint64]
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -22,6 +22,8 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 def content_keys(values: Float, codes: Codes, levels: Mapping[int, tuple[object, ...]]) -> tuple[Keys, Keys]:
     """Keys of rows (n,) and of columns (d,); rows of a class with equal cells have equal keys.
+
+    The order of the columns has no effect, so rows may also share a key if columns hold the same cells in other rows.
 
     Parameters
     ----------
@@ -39,6 +41,18 @@ def content_keys(values: Float, codes: Codes, levels: Mapping[int, tuple[object,
         columns[j] = _mixed((cells * ODD).sum(keepdims=True) + np.uint64(j in levels))[0]
         rows += _mixed(cells ^ columns[j])
     return rows, columns
+
+
+def sequence_keys(values: Float, codes: Codes) -> Keys:
+    """Keys of rows (n,) that are equal for rows of a class with equal cells, and different for others.
+
+    >>> len(np.unique(sequence_keys(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]), np.array([0, 0, 0]))))
+    2
+    """
+    keys = _mixed(codes.astype(np.uint64))
+    for j in range(values.shape[1]):
+        keys = _mixed(keys ^ _mixed(_bits(values[:, j], None)))
+    return keys
 
 
 def _bits(x: Float, levels: tuple[object, ...] | None) -> Keys:

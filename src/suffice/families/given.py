@@ -15,7 +15,7 @@ import numpy as np
 from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis
-from suffice.tables.special_levels import told_apart
+from suffice.tables.special_levels import level_key
 
 __all__ = ["GivenTable", "LevelValues", "check_sums", "of_column"]
 
@@ -112,7 +112,7 @@ class GivenTable:
                 f"{wrong_level!r:.80}.",
                 column=self.name,
             )
-        keys = list(map(told_apart, given.levels))
+        keys = list(map(level_key, given.levels))
         if len(set(keys)) < len(keys):
             repeated = next(given.levels[i] for i, key in enumerate(keys) if key in keys[:i])
             raise InputError(f"Column {self.name!r} has the level {repeated!r} more than once.", column=self.name)

@@ -12,7 +12,7 @@ from suffice.numerics.types import Float
 from suffice.statistics import PairCounts
 from suffice.statistics.bins import Bins
 from suffice.tables import Levels
-from suffice.tables.special_levels import MISSING, OTHER, SpecialLevel, told_apart
+from suffice.tables.special_levels import MISSING, OTHER, SpecialLevel, level_key
 
 __all__ = ["GIVEN", "given_pairs", "pair_table"]
 
@@ -86,18 +86,18 @@ def _shares(table: GivenTable, labels: Sequence[object]) -> Float:
     """p(b | k) of the bins of a column (K, L); a bin that is not given has no share."""
     names, values = table.levels()
     check_sums(table, "probabilities", values.sum(axis=0))
-    known = dict(zip(map(told_apart, names), values, strict=True))
-    return np.array([known.get(told_apart(label), np.zeros(values.shape[1])) for label in labels]).T
+    known = dict(zip(map(level_key, names), values, strict=True))
+    return np.array([known.get(level_key(label), np.zeros(values.shape[1])) for label in labels]).T
 
 
 def _conditional(table: GivenTable, name: str, parent: Sequence[object], own: Sequence[object]) -> Float:
     """p(b | k, a) of each pair of bins (K, A, B)."""
     pairs, values = table.levels(name)
-    known = dict(zip(map(told_apart, pairs), values, strict=True))
-    expected = [[told_apart((a, b)) for b in own] for a in parent]
+    known = dict(zip(map(level_key, pairs), values, strict=True))
+    expected = [[level_key((a, b)) for b in own] for a in parent]
     unknown = known.keys() - {pair for row in expected for pair in row}
     if unknown:
-        wrong = next(pair for pair in pairs if told_apart(pair) in unknown)
+        wrong = next(pair for pair in pairs if level_key(pair) in unknown)
         raise InputError(
             f"Column {table.name!r}: {name!r} has the level {wrong!r:.80}; expected a pair of a bin of the parent and "
             "a bin of the column.",

@@ -14,6 +14,7 @@ from suffice.learning.kept_rows import KeptRows
 from suffice.learning.prediction import joint
 from suffice.learning.training_rows import (
     Expected,
+    LabelledBatch,
     LabelledRows,
     LabelledSource,
     columns_by_position,
@@ -25,6 +26,7 @@ from suffice.model.merge_tree import MergeTree
 from suffice.numerics.types import Codes, Float
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
+from suffice.statistics.classes import present_rows
 from suffice.tables import Table
 
 __all__ = ["LabelledTable", "are_training_rows", "read_labelled"]
@@ -46,7 +48,7 @@ class LabelledTable:
     classes : ClassAxis
         The classes of the model.
     n_rows : int
-        Rows that were read; a source keeps a sample of many.
+        Number of rows, of which ``table`` has a sample if it has fewer. Rows of weight zero are left out.
     unknown : tuple
         Labels that are not classes of the model.
     name : str
@@ -87,7 +89,7 @@ class LabelledTable:
 
 @dataclass(frozen=True, eq=False)
 class _RowsOnly(Expected):
-    """Rows are read as for learning, and not summarised; if they are ``scored``, the model must be able to do so."""
+    """Rows are read as for learning, and not summarised; if ``scored``, the model must be able to score each row."""
 
     scored: bool = False
 
@@ -118,19 +120,17 @@ def read_labelled(
     expected = _RowsOnly(fitted.specification, fitted=replace(fitted, target=None), scored=scored)
     if isinstance(rows, LabelledRows):
         table, members, _ = rows.read(expected)
-        n_rows, name, skipped, model = len(members), "", 0, None
+        is_sample, n_rows, name, skipped, model = False, 0, "", 0, None
     else:
         assert isinstance(rows, LabelledSource)
         table, members, model = _source_rows(fitted, rows, expected)
         n_rows, name, skipped = rows.n_rows, rows.source.name, rows.source.skipped
+        is_sample = len(members) < n_rows
     if not len(members):
         raise InputError("X has no rows.", argument="X")
     if members.weights is not None and not members.weights.any():
         raise InputError("The rows have no weight above zero.", argument="sample_weight")
-    assert members.codes is not None
-    if (members.codes < 0).any():  # of classes without weight
-        some = np.flatnonzero(members.codes >= 0)
-        table, members = table.take(some), members.take(some)
+    table, members = _present(fitted, table, members)
     codes, unknown = _codes(members, fitted.classes)
     if (codes >= len(fitted.classes)).all():
         raise ClassError(
@@ -138,6 +138,7 @@ def read_labelled(
             f"{listed(fitted.classes.labels.tolist())}.",
             argument="y",
         )
+    n_rows = n_rows if is_sample else len(codes)
     return LabelledTable(table, codes, members.weights, fitted.classes, n_rows, unknown, name, skipped, model)
 
 
@@ -176,9 +177,7 @@ def _source_rows(fitted: Fitted, rows: LabelledSource, expected: _RowsOnly) -> t
     learnable = expected.scored and not fitted.without_rows
     for batch in rows.batches(expected):
         if learnable:
-            codes, unknown = _codes(batch.members, fitted.classes)
-            members = Membership(fitted.classes, codes=codes, weights=batch.members.weights)
-            model = None if unknown else _statistics(fitted, batch.table, members)
+            model = _batch_statistics(fitted, batch)
             learnable = model is not None
             if model is not None:
                 tree.add(model)
@@ -189,6 +188,25 @@ def _source_rows(fitted: Fitted, rows: LabelledSource, expected: _RowsOnly) -> t
     with columns_by_position(fitted.layout):
         table, _, _ = reader.training(reader.from_arrow(kept), np.asarray(members.codes), fitted.layout, 0)
     return table, members, tree.total() if learnable else None
+
+
+def _batch_statistics(fitted: Fitted, batch: LabelledBatch) -> Model | None:
+    """Statistics of a batch on the classes of the model; None if the model could not have learned it."""
+    table, members = _present(fitted, batch.table, batch.members)
+    codes, unknown = _codes(members, fitted.classes)
+    if unknown:
+        return None
+    return _statistics(fitted, table, Membership(fitted.classes, codes=codes, weights=members.weights))
+
+
+def _present(fitted: Fitted, table: Table, members: Membership) -> tuple[Table, Membership]:
+    """The rows that have a weight; all rows if the model counts those of weight zero, but not those without a class."""
+    assert members.codes is not None
+    weights = None if fitted.specification.counts_weightless_rows else members.weights
+    here = present_rows(members.codes, weights)
+    if here is None:
+        return table, members
+    return table.take(np.flatnonzero(here)), members.take(np.flatnonzero(here))
 
 
 def _file(rows: LabelledSource) -> str | None:

@@ -20,9 +20,9 @@ from suffice.learning.labelled_tables import LabelledTable, are_training_rows
 from suffice.learning.scores import held_out_posterior
 from suffice.numerics.types import Codes, Float
 
-__all__ = ["NEW_ROWS", "HeldOut", "RowPredictions", "check_held_out", "is_held_out", "predict_rows"]
+__all__ = ["NEW_ROWS", "HeldOutSetting", "RowPredictions", "check_held_out", "is_held_out", "predict_rows"]
 
-HeldOut = bool | Literal["auto"]
+HeldOutSetting = bool | Literal["auto"]
 NEW_ROWS = "new rows"
 
 
@@ -52,15 +52,17 @@ class RowPredictions:
 
 def check_held_out(held_out: object) -> None:
     """Raise `InputError` unless ``held_out`` is True, False or "auto"."""
-    if not (isinstance(held_out, bool) or held_out == "auto"):
+    if not (isinstance(held_out, bool | np.bool_) or (isinstance(held_out, str) and held_out == "auto")):
         raise InputError(f"held_out must be True, False or 'auto'; got {held_out!r:.80}.", argument="held_out")
 
 
-def is_held_out(fitted: Fitted, read: LabelledTable, held_out: HeldOut) -> bool:
-    """Whether rows are held out: as the user says, or, by "auto", if the model has learned them."""
-    if held_out is True:
+def is_held_out(fitted: Fitted, read: LabelledTable, held_out: HeldOutSetting) -> bool:
+    """Whether rows are held out: the user's choice; with "auto", whether the model has learned the rows."""
+    if isinstance(held_out, str):
+        return are_training_rows(fitted, read)
+    if held_out:
         fitted.check_has_rows("held_out=True")
-    return are_training_rows(fitted, read) if held_out == "auto" else bool(held_out)
+    return bool(held_out)
 
 
 def predict_rows(fitted: Fitted, read: LabelledTable, *, held_out: bool) -> RowPredictions:

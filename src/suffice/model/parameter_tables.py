@@ -179,7 +179,7 @@ def all_parameters(
             own = () if each.family.one_table else each.kinds
             kind = next((kind for kind in own if kind in ("time", "duration")), "")
             typed = isinstance(values, LevelValues) and each.family.reads in ("categories", "cells") and name != "cut"
-            parts.append(part._replace(kind=kind, block=numbers_of.get(each.block, ""), values_as_levels=typed))
+            parts.append(part._replace(kind=kind, block=numbers_of.get(each.block, ""), has_level_types=typed))
     if form is not None:
         parts += _linear_parts(form, len(axis), chosen)
     if wide:
@@ -209,7 +209,7 @@ class _Part(NamedTuple):
     times: bool
     kind: str = ""
     block: int | str = ""
-    values_as_levels: bool = False
+    has_level_types: bool = False
 
 
 def _linear_parts(form: LinearForm, n_classes: int, chosen: Index) -> list[_Part]:
@@ -252,10 +252,10 @@ def _long_listing(parts: Sequence[_Part], labels: Array) -> Listing:
     if any(part.times for part in parts):
         shown = (map(time_text, part.values.ravel()) if part.times else [""] * part.values.size for part in parts)
         named["time"] = [text for each in shown for text in each]
-    typed = [level for part in parts if part.values_as_levels for level in part.levels]
+    typed = [level for part in parts if part.has_level_types for level in part.levels]
     if needs_types(typed):
         named["type"] = [
-            level_type(level) if part.values_as_levels else ""
+            level_type(level) if part.has_level_types else ""
             for part in parts
             for level in part.levels
             for _ in range(n)

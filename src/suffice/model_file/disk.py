@@ -13,7 +13,16 @@ from typing import BinaryIO
 from suffice.exceptions import ModelFileError, ModelFileMissingError
 from suffice.model_file.file_locks import NO_LINKS, is_current, try_lock
 
-__all__ = ["NOTHING_CHANGED", "NotAFileError", "OpenFile", "as_path", "column_of", "reason", "replacing", "write_whole"]
+__all__ = [
+    "NOTHING_CHANGED",
+    "NotAFileError",
+    "OpenFile",
+    "as_path",
+    "reason",
+    "replacing",
+    "write_target",
+    "write_whole",
+]
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -62,7 +71,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     NotAFileError, OSError, ValueError
         Unchanged, so that the caller can name what it was writing.
     """
-    target, mode = column_of(path)
+    target, mode = write_target(path)
     folder = os.path.dirname(target)
     _remove_stale(folder)
     temporary, descriptor = _open_temporary(folder)
@@ -124,7 +133,7 @@ def _remove_unlocked(path: str) -> None:
         os.close(descriptor)
 
 
-def column_of(path: str) -> tuple[str, int | None]:
+def write_target(path: str) -> tuple[str, int | None]:
     """Return the path to write to, with links resolved, and the permissions of an existing file; None without one."""
     target = os.path.realpath(path)
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.learning.row_predictions import HeldOut
+from suffice.learning.row_predictions import HeldOutSetting
 from suffice.learning.scores import calibration_error
 from suffice.numerics.types import Array, Float
 from suffice.plotting.class_curves import curve_legend, of_rows, positives
@@ -99,7 +99,7 @@ class CalibrationDisplay:
         X: Any,
         y: Any,
         *,
-        held_out: HeldOut = "auto",
+        held_out: HeldOutSetting = "auto",
         sample_weight: Any = None,
         n_bins: int = N_BINS,
         max_classes: int = MAX_CLASSES,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.learning.row_predictions import HeldOut
+from suffice.learning.row_predictions import HeldOutSetting
 from suffice.numerics.types import Float
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
 from suffice.plotting.predictions import PredictedRows, impossible_note, predicted, predicted_from
@@ -88,7 +88,7 @@ class CurvesDisplay(ABC):
         X: Any,
         y: Any,
         *,
-        held_out: HeldOut = "auto",
+        held_out: HeldOutSetting = "auto",
         sample_weight: Any = None,
         max_classes: int = MAX_CLASSES,
         name: str | None = None,
@@ -147,24 +147,27 @@ class CurvesDisplay(ABC):
         """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
 
     def _axes(self, ax: GivenAxes, size: tuple[float, float]) -> int:
-        """Set the Axes to draw on, wider for a legend beside it; returns the number of curves that are there."""
+        """Set the Axes to draw on, wider for a legend beside it; returns the number of curves on them."""
         beside = LEGEND if len(self.curves) > FEW_CLASSES else 0.0
         self.ax_ = single(ax, (size[0] + beside, size[1]))
         self.figure_ = self.ax_.figure
         return sum(line.get_gid() == CURVE for line in self.ax_.get_lines())
 
-    def _look(self, i: int, there: int) -> Look:
-        """How the i-th curve is drawn beside others that are there."""
-        return look_of(there + (1 if self.n_classes == 2 else i))
+    def _look(self, i: int, n_drawn: int) -> Look:
+        """How the i-th curve is drawn beside so many others."""
+        return look_of(n_drawn + (1 if self.n_classes == 2 else i))
 
-    def _draw_curves(self, score: str, corner: str, there: int, name: str | None, **style: Any) -> None:
+    def _draw_curves(self, score: str, corner: str, n_drawn: int, name: str | None, **style: Any) -> None:
         """Draw the curves with a legend of their scores in a corner."""
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
         self.lines_ = []
         for i, curve in enumerate(self.curves):
-            look = self._look(i, there)
+            look = self._look(i, n_drawn)
             what = label_text(curve.label) if name is None else f"{label_text(name)}, {label_text(curve.label)}"
             own = {"color": look.colour, "linestyle": look.line, "label": f"{what}: {score} {curve.area:.3f}"}
-            self.lines_ += self.ax_.plot(curve.x, curve.y, gid=CURVE, **(own | style))
+            self.lines_ += self.ax_.plot(curve.x, curve.y, gid=CURVE, **(own | normalize_kwargs(style, Line2D)))
         plain_axes(self.ax_)
         self.ax_.set_xlim(-0.02, 1.02)
         self.ax_.set_ylim(-0.02, 1.02)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice.exceptions import InputError
-from suffice.learning.row_predictions import HeldOut
+from suffice.learning.row_predictions import HeldOutSetting
 from suffice.numerics.types import Codes, Float
 from suffice.plotting.class_curves import of_rows
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
@@ -79,7 +79,7 @@ class ConfusionDisplay:
         X: Any,
         y: Any,
         *,
-        held_out: HeldOut = "auto",
+        held_out: HeldOutSetting = "auto",
         normalize: Normalize | None = None,
         sample_weight: Any = None,
         max_classes: int = MOST_SHOWN,

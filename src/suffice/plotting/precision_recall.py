@@ -61,12 +61,12 @@ class PrecisionRecallDisplay(CurvesDisplay):
 
     def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
         """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
-        there = self._axes(ax, SIZE)
+        n_drawn = self._axes(ax, SIZE)
         for i, curve in enumerate(self.curves):
-            look = self._look(i, there)
+            look = self._look(i, n_drawn)
             self.ax_.axhline(curve.share, color=look.colour, alpha=0.7, linewidth=0.9, linestyle=":")
         style = {"drawstyle": "steps-post", **style}
-        self._draw_curves("average precision", "lower left", there, name, **style)
+        self._draw_curves("average precision", "lower left", n_drawn, name, **style)
         self.ax_.set_xlabel("recall: share of the class found")
         self.ax_.set_ylabel(f"precision: share of correct alarms{of_rows(self.rule)}")
         return self

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.exceptions import ClassError, InputError, counted, listed
 from suffice.learning.fitted import fitted_of
 from suffice.learning.labelled_tables import read_labelled
-from suffice.learning.row_predictions import HeldOut, check_held_out, is_held_out, predict_rows
+from suffice.learning.row_predictions import HeldOutSetting, check_held_out, is_held_out, predict_rows
 from suffice.numerics.types import Array, Codes, Float, Index
 from suffice.plotting.rows import check_known_labels
 from suffice.plotting.styles import frequent_classes
@@ -70,7 +70,7 @@ class PredictedRows:
 
 
 def predicted(
-    estimator: Any, X: Any, y: Any, *, held_out: HeldOut = "auto", sample_weight: Any = None
+    estimator: Any, X: Any, y: Any, *, held_out: HeldOutSetting = "auto", sample_weight: Any = None
 ) -> PredictedRows:
     """Probabilities of rows by a fitted classifier.
 
@@ -100,12 +100,12 @@ def impossible_note(n_impossible: int) -> str:
     r"""A note on rows that no class can explain; empty if there are none.
 
     >>> impossible_note(2), impossible_note(0)
-    ('2 rows that no class explains\ncount with the class prior', '')
+    ('2 rows with zero probability\nuse the class prior', '')
     """
     if not n_impossible:
         return ""
-    verb = "counts" if n_impossible == 1 else "count"
-    return f"{counted(n_impossible, 'row')} that no class explains\n{verb} with the class prior"
+    verb = "uses" if n_impossible == 1 else "use"
+    return f"{counted(n_impossible, 'row')} with zero probability\n{verb} the class prior"
 
 
 def predicted_from(y_true: Any, probabilities: Any, *, classes: Any = None, sample_weight: Any = None) -> PredictedRows:

@@ -62,9 +62,9 @@ class RocCurveDisplay(CurvesDisplay):
 
     def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
         """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
-        there = self._axes(ax, SIZE)
+        n_drawn = self._axes(ax, SIZE)
         self.ax_.plot([0, 1], [0, 1], color=foreground(), alpha=0.4, linewidth=0.8, linestyle=":")
-        self._draw_curves("area", "lower right", there, name, **style)
+        self._draw_curves("area", "lower right", n_drawn, name, **style)
         one = len(self.curves) == 1
         which = "share of other rows above the threshold" if one else "share of other classes' rows above the threshold"
         self.ax_.set_xlabel(which)

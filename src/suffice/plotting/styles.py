@@ -168,11 +168,20 @@ def column_axis(axis: Axis, column: object, kind: Kind) -> None:
 
 
 def _time_ticks(axis: Axis) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter
+    from matplotlib.ticker import FuncFormatter, Locator
+
+    class TimeLocator(Locator):
+        """Round points in time, also after zooming."""
+
+        def __call__(self) -> list[float]:
+            return self.tick_values(*axis.get_view_interval())
+
+        def tick_values(self, vmin: float, vmax: float) -> list[float]:
+            return time_ticks(vmin, vmax)
 
     low, high = axis.get_view_interval()
     length = len("2020-01-01") if high - low > DAYS * 86_400 else None
-    axis.set_major_locator(FixedLocator(time_ticks(low, high)))
+    axis.set_major_locator(TimeLocator())
     axis.set_major_formatter(FuncFormatter(lambda seconds, _: time_text(seconds)[:length]))
     if axis is axis.axes.xaxis:
         axis.set_tick_params(labelrotation=20)

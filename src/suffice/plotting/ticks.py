@@ -13,6 +13,7 @@ from suffice.tables.times import time_text
 __all__ = ["tick_texts", "ticks", "time_ticks"]
 
 MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000)  # between the ticks of an axis of times
+SECONDS = (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400)  # less than four days
 DAY, LATEST = 86_400, 250_000_000_000  # seconds
 LONGEST = 9  # characters of a number beside a tick
 TICK_DIGITS = 6
@@ -34,10 +35,17 @@ def ticks(low: float, high: float, n: int = 4) -> list[float]:
 
 
 def time_ticks(low: float, high: float) -> list[float]:
-    """Seconds of one to four round points in time between two ends: midnights, or first days of months or years."""
+    """Seconds of one to four round points in time between two ends: full hours, midnights, or first days of months.
+
+    >>> [time_text(value) for value in time_ticks(0, 3 * DAY)]
+    ['1970-01-01', '1970-01-02', '1970-01-03', '1970-01-04']
+    """
     days = (high - low) / DAY
-    if not (math.isfinite(days) and abs(low) < LATEST and abs(high) < LATEST and days >= 4):
+    if not (math.isfinite(days) and abs(low) < LATEST and abs(high) < LATEST and days * DAY >= 4):
         return ticks(low, high, 2)
+    if days < 4:
+        step = next(step for step in SECONDS if (high - low) / step <= 4)
+        return [float(value) for value in range(math.ceil(low / step) * step, math.floor(high) + 1, step)]
     if days < 90:
         return [value * DAY for value in ticks(low / DAY, high / DAY, 3) if value == round(value)]
     months = next((step for step in MONTHS if days <= 30.5 * 4 * step), MONTHS[-1])

@@ -24,12 +24,22 @@ MOST_CLASSES = 20  # of the tables of scores and of the confusion matrix
 MOST_ERRORS = 15
 
 
+def _not_scored(read: LabelledTable | None) -> tuple[str, ...]:
+    """A sentence about rows with other labels, which cannot be held out."""
+    if read is None or not read.unknown:
+        return ()
+    labels = f"Rows with the label{'' if len(read.unknown) == 1 else 's'} {listed(read.unknown)}"
+    which = "which is not a class" if len(read.unknown) == 1 else "which are not classes"
+    return (f"{labels}, {which} of the model, were not scored.",)
+
+
 def _notes(n_impossible: int, unknown: Sequence[object]) -> tuple[str, ...]:
     """Sentences about rows that are scored in another way than the others."""
     out = []
     if n_impossible:
-        they = "It is" if n_impossible == 1 else "They are"
-        out.append(f"No class can explain {counted(n_impossible, 'row')}. {they} scored with the class prior.")
+        they, have = ("It is", "has") if n_impossible == 1 else ("They are", "have")
+        rows = f"{counted(n_impossible, 'row')} {have} probability zero in every class"
+        out.append(f"{rows}. {they} scored with the class prior.")
     if unknown:
         one = len(unknown) == 1
         labels = f"{listed(unknown)} is not a class" if one else f"{listed(unknown)} are not classes"
@@ -72,7 +82,7 @@ def scores_of(found: RowPredictions, read: LabelledTable) -> HeldOut:
         hidden_classes=n_classes - len(order),
         calibration=Calibration(weight, confidence, accuracy),
         confusion=_confusion(evaluation, names, n_classes),
-        notes=_notes(found.n_impossible, unknown),
+        notes=(*_notes(found.n_impossible, unknown), *_not_scored(read if found.rule != NEW_ROWS else None)),
     )
 
 

@@ -92,7 +92,6 @@ def _environment() -> jinja2.Environment:
     )
     filters: dict[str, Any] = {
         "cell": _cell,
-        "column": _column_text,
         "counted": counted,
         "digits": number_text,
         "percent": percent_text,
@@ -101,11 +100,6 @@ def _environment() -> jinja2.Environment:
     }
     environment.filters.update(filters)
     return environment
-
-
-def _column_text(name: str) -> str:
-    """The name of a column in a heading; a column of an array has its position as its name."""
-    return f"column {name}" if name.isdecimal() else name or "(empty)"
 
 
 def _policy(script: str, css: str) -> str:
@@ -130,6 +124,7 @@ def _what_if(summary: Summary) -> dict[str, object]:
     return {
         "fields": [asdict(each) for each in summary.what_if.fields],
         "parameters": summary.what_if.parameters,
+        "named": summary.named,
         "colors": {str(each.position): each.color for each in summary.classes if each.color is not None},
     }
 

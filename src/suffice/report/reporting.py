@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from suffice.exceptions import InputError, counted
 from suffice.learning.fitted import Fitted, fitted_of
-from suffice.learning.row_predictions import HeldOut, check_held_out
+from suffice.learning.row_predictions import HeldOutSetting, check_held_out
 from suffice.model_file.disk import NotAFileError, as_path, reason, replacing
 from suffice.report.rows import Provided, read_rows
 from suffice.report.summarizing import summarize
@@ -93,7 +93,7 @@ def report_of(
     y: Any = None,
     sample_weight: Any = None,
     *,
-    held_out: HeldOut = "auto",
+    held_out: HeldOutSetting = "auto",
     title: str | None = None,
     model_file: str | None = None,
     provided: Provided | None = None,

@@ -9,7 +9,7 @@ from typing import Any
 from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
 from suffice.learning.labelled_tables import LabelledTable, read_labelled
-from suffice.learning.row_predictions import HeldOut, is_held_out
+from suffice.learning.row_predictions import HeldOutSetting, is_held_out
 from suffice.numerics.types import Codes, Float
 from suffice.sources.arrays import plain_rows
 from suffice.sources.labels import read_weights
@@ -68,7 +68,9 @@ class ReportRows:
         return None if self.labelled is None else self.labelled.codes
 
 
-def read_rows(fitted: Fitted, X: Any, y: Any, sample_weight: Any, held_out: HeldOut, provided: Provided) -> ReportRows:
+def read_rows(
+    fitted: Fitted, X: Any, y: Any, sample_weight: Any, held_out: HeldOutSetting, provided: Provided
+) -> ReportRows:
     """Read rows and labels; ``held_out`` says whether the model has learned them, so that they are held out.
 
     ``X`` and ``y`` are those of `fit`, a source and the name of its target among them; or ``y`` is None.

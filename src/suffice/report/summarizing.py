@@ -88,6 +88,7 @@ def summarize(
         warnings=warnings_of(fitted, columns, held_out, rows),
         provenance=provenance_of(fitted, rows, model_file),
         what_if=what_if_of(fitted, places, dict(zip(order, marginals, strict=True)), rows),
+        named=fitted.layout.schema.named,
     )
 
 

@@ -315,7 +315,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that a report says about a model."""
+    """Everything that a report says about a model; ``named`` is false if columns have positions instead of names."""
 
     title: str
     estimator: str
@@ -340,6 +340,7 @@ class Summary:
     warnings: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=lambda: Provenance(Table("", (), ())))
     what_if: WhatIf = field(default_factory=WhatIf)
+    named: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as a dictionary of JSON values; numbers that are not finite are None.

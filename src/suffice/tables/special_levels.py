@@ -15,11 +15,11 @@ __all__ = [
     "OTHER",
     "UNSEEN",
     "SpecialLevel",
+    "level_key",
     "level_type",
     "needs_types",
     "read_level",
     "special",
-    "told_apart",
 ]
 
 
@@ -43,10 +43,10 @@ def special(level: Any) -> Any:
     return next((each for each in SPECIAL if isinstance(level, str) and each == level), level)
 
 
-def told_apart(level: Any) -> Hashable:
+def level_key(level: Any) -> Hashable:
     """A key that differs for a special level and a level with the same text."""
     if isinstance(level, tuple):
-        return tuple(map(told_apart, level))
+        return tuple(map(level_key, level))
     return isinstance(level, SpecialLevel), level
 
 
@@ -104,6 +104,8 @@ def read_level(cell: Any, kind: str) -> Any:
             raise ValueError(f"{cell!r} is not a truth value")
         return str(cell) == "True"
     if kind == "whole number":
+        if not isinstance(cell, str) and cell != int(cell):
+            raise ValueError(f"{cell!r} is not a whole number")
         return int(cell)
     if kind == "number":
         return float(cell)

@@ -117,7 +117,7 @@ def given_classes(prior: Any, classes: Any = None) -> Classes:
     if not isinstance(prior, Mapping | str):
         own = labels_of(prior)
         values = np.asarray(prior).tolist()
-        named = written if own is None else own
+        named = written if own is None else distinct_labels(own)
         prior = dict(zip(named, values, strict=True)) if np.shape(values) == (len(named),) else values
     shares = bayes.class_prior(prior, np.ones(len(axis)), axis.labels.tolist())
     return Classes(axis, axis.labels[axis.positions(np.array(written))].tolist(), shares)

@@ -21,7 +21,7 @@ from suffice.learning.given.classes import Classes, given_classes
 from suffice.learning.given.labelled import matched
 from suffice.model.parameter_tables import LINEAR, OFFSET, PRIOR
 from suffice.tables.levels import is_missing
-from suffice.tables.special_levels import read_level, special, told_apart
+from suffice.tables.special_levels import level_key, read_level, special
 from suffice.tables.times import time_text
 
 __all__ = ["LONG", "long_blocks", "positions_of_texts"]
@@ -44,16 +44,16 @@ class _Column(NamedTuple):
 
 
 def long_blocks(
-    columns: Mapping[str, list[Any]], prior: Any, classes: Any, families: Any
+    columns: Mapping[str, list[Any]], prior: Any, classes: Any, families: Any, *, texts: bool
 ) -> tuple[list[GivenBlock], Classes]:
-    """The blocks of a listing with a row for each number."""
+    """The blocks of a listing with a row for each number; in a frame, tuples are ``texts``."""
     if any(columns.get("member", ())):
         raise InputError(
             "These are the parameters of an ensemble, which has several models of the same columns. Build one of them.",
             argument="parameters",
         )
     _check_times(columns)
-    found = _found(columns)
+    found = _found(columns, texts=texts)
     shares = {column: found.pop(column) for column in list(found) if column.name == PRIOR and not column.family}
     if not found:
         raise InputError("The listing has no parameters of columns.", argument="parameters")
@@ -95,7 +95,7 @@ def _prior(numbers: Numbers) -> dict[Any, float]:
     return prior
 
 
-def _found(columns: Mapping[str, list[Any]]) -> dict[_Column, Numbers]:
+def _found(columns: Mapping[str, list[Any]], *, texts: bool) -> dict[_Column, Numbers]:
     """Numbers by column, parameter, class and level."""
     n = len(columns["value"])
     family, block, kind, types = (
@@ -115,13 +115,13 @@ def _found(columns: Mapping[str, list[Any]]) -> dict[_Column, Numbers]:
                 argument="parameters",
                 rows=[i],
             )
-        column = _Column(_tuple(name), str(family[i]), block[i], kind[i])
+        column = _Column(_tuple(name) if texts else name, str(family[i]), block[i], kind[i])
         by_level = out.setdefault(column, {}).setdefault(str(parameter), {}).setdefault(columns["class"][i], [])
         of_tuples = column.family == "joint_table" or str(parameter).startswith(GIVEN)
         at = _level(_tuple(level[i]) if of_tuples else level[i], str(types[i]), name)
-        if told_apart(at) in seen.setdefault((column, str(parameter), columns["class"][i]), set()):
+        if level_key(at) in seen.setdefault((column, str(parameter), columns["class"][i]), set()):
             raise _repeated(name, str(parameter), columns["class"][i], level[i])
-        seen[column, str(parameter), columns["class"][i]].add(told_apart(at))
+        seen[column, str(parameter), columns["class"][i]].add(level_key(at))
         by_level.append((at, _number(columns["value"][i], name, str(parameter))))
     return out
 
@@ -234,11 +234,11 @@ def _of_rows(
     what = f"The {parameter} of column {name!r}"
     found = matched(by_class, classes.axis.labels.tolist(), what, name)
     levels = [level for level, _ in next(iter(found.values()))]
-    numbers = [{told_apart(level): value for level, value in values} for values in found.values()]
+    numbers = [{level_key(level): value for level, value in values} for values in found.values()]
     for label, values in zip(found, numbers, strict=True):
-        if values.keys() != set(map(told_apart, levels)):
+        if values.keys() != set(map(level_key, levels)):
             raise InputError(f"{what} has other levels in class {label!r} than in the others.", column=name)
-    table = np.array([[values[told_apart(level)] for values in numbers] for level in levels])
+    table = np.array([[values[level_key(level)] for values in numbers] for level in levels])
     by_level = by_level and parameter != "length"
     if levels in ([""], [None]) and not by_level:
         return table[0]

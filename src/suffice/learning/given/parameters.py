@@ -30,9 +30,10 @@ def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tu
     """The blocks of given parameters, and their classes."""
     columns = named_columns(parameters)
     if columns is not None and is_listing(parameters):
-        if not isinstance(parameters, Listing):  # a frame has no positions beside the texts in a column
+        texts = not isinstance(parameters, Listing)  # a frame has no positions or tuples beside the texts in a column
+        if texts:
             columns = columns | {"column": positions_of_texts(columns["column"])}
-        blocks, of = long_blocks(columns, prior, classes, families)
+        blocks, of = long_blocks(columns, prior, classes, families, texts=texts)
     else:
         _check_mapping(parameters, columns)
         of = given_classes(prior, classes)
@@ -105,12 +106,20 @@ def given_block(key: Any, given: Any, classes: Classes, family: Any) -> GivenBlo
 def _time_kinds(key: Any, given: Any, classes: Classes) -> tuple[Kind | None, ...]:
     """The kinds of columns whose means or cuts are times or durations; empty if there are none."""
     columns = list(key) if isinstance(key, tuple) else [key]
+    own = [given.get(f"mean of {column}") for column in columns]
+    if any(each is not None for each in own):
+        kinds = tuple(None if each is None else time_kinds(_of_first_class(each), 1)[0] for each in own)
+        return kinds if any(kinds) else ()
     values = next((given[name] for name in ("mean", "cuts", "cut") if name in given), None)
     if values is None:
         return ()
     by_class = aligned(values, (classes.written, columns), f"The mean of column {key!r}", key)
     kinds = time_kinds(by_class, len(columns))
     return kinds if any(kinds) else ()
+
+
+def _of_first_class(values: Any) -> Any:
+    return list(values.values())[:1] if isinstance(values, Mapping) else values
 
 
 def _of_source(key: Any, source: Sequence[ColumnTable], classes: Classes, family: Any) -> GivenBlock:

@@ -40,7 +40,7 @@ def time_kinds(values: Any, n_columns: int) -> tuple[Kind | None, ...]:
     >>> time_kinds([[date(2024, 5, 1), 3.0], [date(2024, 6, 1), 4.0]], 2)
     ('time', None)
     """
-    first = np.asarray(values)[:1].reshape(-1)
+    first = np.atleast_1d(np.asarray(values))[:1].reshape(-1)
     return tuple(_kind(first[j]) if j < len(first) else None for j in range(n_columns))
 
 

@@ -234,8 +234,8 @@ function withoutPosterior(model, result) {
  * @param {Result} result
  * @param {number} a  position of the class
  * @param {number} b  position of the other class
- * @returns {{name: string, member: string, value: number}[]}
+ * @returns {{name: string, member: string, columns: number[], value: number}[]}
  */
 export function explain(result, a, b) {
-  return result.parts.map(({ name, member, between }) => ({ name, member, value: between(a, b) }));
+  return result.parts.map(({ name, member, columns, between }) => ({ name, member, columns, value: between(a, b) }));
 }

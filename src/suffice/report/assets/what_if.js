@@ -28,7 +28,7 @@ const named = (text) => element("bdi", {}, text);
 const nameText = (name) => (name === "" ? "(empty)" : name);
 
 /** The name of a column as text; a column of an array has its position as its name. */
-export const columnText = (name) => (/^\d+$/.test(name) ? `column ${name}` : nameText(name));
+const columnText = (name, named) => (named ? nameText(name) : `column ${name}`);
 
 /** A probability as people read it. */
 export function percentText(p) {
@@ -161,7 +161,7 @@ function makeField(field, column, i, changed) {
   } else if (field.kind === "time") made = timeField(id, field, changed);
   else made = numberField(id, field, changed);
   const unit = field.unit ? [element("span", { class: "soft unit" }, ` (${field.unit})`)] : [];
-  const label = element("label", { for: id }, named(columnText(field.column)), ...unit);
+  const label = element("label", { for: id }, named(field.title), ...unit);
   const inputs = element("div", { class: "inputs" }, ...made.parts);
   const long = field.kind === "number" && [field.low, field.high, field.start].some((each) => Math.abs(each) > 1e6);
   const kind = field.kind === "text" ? "field wide" : long ? "field long" : "field";
@@ -196,8 +196,11 @@ function signed(value) {
 /** One part for each name: those of all members of an ensemble together. */
 export function byName(parts) {
   const sums = new Map();
-  for (const { name, value } of parts) sums.set(name, (sums.get(name) ?? 0) + value);
-  return [...sums].map(([name, value]) => ({ name, value }));
+  for (const { name, columns, value } of parts) {
+    const key = JSON.stringify([name, columns]); // a word may have the name of a column
+    sums.set(key, { name, value: (sums.get(key)?.value ?? 0) + value });
+  }
+  return [...sums.values()];
 }
 
 /** The strongest parts first, and the sum of the others. */
@@ -227,7 +230,8 @@ export function run(root, data) {
   const measure = measureOf(parameters.calibration);
   let last = null;
 
-  const made = fields.map((field, i) => makeField(field, columns[place.get(field.column)], i, () => update()));
+  const titled = fields.map((field) => ({ ...field, title: columnText(field.column, data.named) }));
+  const made = titled.map((field, i) => makeField(field, columns[place.get(field.column)], i, () => update()));
   root.querySelector("fieldset").append(...made.map((each) => each.place));
   for (const select of Object.values(chosen)) {
     select.append(element("option", { value: "auto" }, select === chosen.label ? "the most probable class" : "the next class"));
@@ -273,7 +277,7 @@ export function run(root, data) {
     }
     const notes = [`Most probable: ${nameText(classes[order[0]])}, ${percentText(last.posterior[order[0]])}.`];
     if (last.ignored.length) {
-      notes.push(`Unknown values count as missing: ${last.ignored.map((i) => columnText(columns[i].name)).join(", ")}.`);
+      notes.push(`Unknown values count as missing: ${last.ignored.map((i) => columnText(columns[i].name, data.named)).join(", ")}.`);
     }
     if (last.unknown.length) notes.push(`Words that the model does not know: ${last.unknown.slice(0, 8).join(", ")}.`);
     at("status").textContent = notes.join(" ");
@@ -293,11 +297,11 @@ export function run(root, data) {
     const sides = [color(first), color(second)];
     list.append(partBar(title, total, Math.max(most, Math.abs(total)), sides));
     const odds = Math.log(last.posterior[first]) - Math.log(last.posterior[second]);
-    if (measure !== "log-odds" && signed(odds) !== signed(total)) {
+    if (measure !== "log-odds" && Number.isFinite(odds) && signed(odds) !== signed(total)) {
       list.append(partBar("log-odds of the probabilities above", odds, Math.max(most, Math.abs(odds)), sides));
     }
     for (const each of shown) {
-      const text = isColumn.has(each.name) ? columnText(each.name) : nameText(each.name);
+      const text = isColumn.has(each.name) ? columnText(each.name, data.named) : nameText(each.name);
       list.append(partBar(text, each.value, most, sides));
     }
   }
