@@ -183,7 +183,7 @@ def test_held_out_rows_that_no_class_explains_have_the_class_of_the_prior(imposs
     assert display.n_impossible == 1
     assert display.ax_.get_title() == "1 row with zero probability\nuses the class prior"
     for kind in (RocCurveDisplay, PrecisionRecallDisplay, CalibrationDisplay):
-        assert "1 row that no class explains" in kind.from_estimator(model, TABLE, LABELS, ax=axes()).ax_.get_title()
+        assert "1 row with zero probability" in kind.from_estimator(model, TABLE, LABELS, ax=axes()).ax_.get_title()
     np.testing.assert_allclose(predicted(model, TABLE, LABELS).probabilities[2], [1 / 3, 2 / 3])
 
 
