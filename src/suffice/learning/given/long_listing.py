@@ -237,7 +237,7 @@ def _of_rows(
     numbers = [{level_key(level): value for level, value in values} for values in found.values()]
     for label, values in zip(found, numbers, strict=True):
         if values.keys() != set(map(level_key, levels)):
-            raise InputError(f"{what} has other levels in class {label!r} than in the others.", column=name)
+            raise InputError(f"{what} has different levels in class {label!r}.", column=name)
     table = np.array([[values[level_key(level)] for values in numbers] for level in levels])
     by_level = by_level and parameter != "length"
     if levels in ([""], [None]) and not by_level:
