@@ -191,3 +191,20 @@ def test_information_of_very_many_columns():
     few = GaussianDiscriminant().fit(X[:, :20], y).mutual_information()
     assert found["column"][0] == few["column"][0] == 7
     assert abs(found["bits"][0] - few["bits"][0]) < 0.05
+
+
+def test_histograms_show_means_and_deviations_and_no_bins(folder):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 100)
+    X = pd.DataFrame({"income": rng.lognormal(y == "yes"), "visits": rng.poisson(2, 200)})
+    NaiveBayes("histogram").fit(X, y).save("h.suffice")
+    shown = ran("inspect", "h.suffice")
+    rows = [line.split()[:2] for line in shown.splitlines() if line.startswith(("income ", "visits "))]
+    parameters = {(name, kind) for name, kind in rows if kind in ("mean", "deviation") or kind.startswith("p(")}
+    assert parameters == {(name, kind) for name in ("income", "visits") for kind in ("mean", "deviation")}
+
+
+def test_classes_that_are_truth_values_are_named_as_predictions_are_written(folder):
+    X = np.random.default_rng(0).normal(size=(20, 1))
+    NaiveBayes().fit(X, np.arange(20) % 2 == 0).save("t.suffice")
+    assert "True" in ran("inspect", "t.suffice", "--class", "true")

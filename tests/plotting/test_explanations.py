@@ -172,3 +172,14 @@ def test_one_class_cannot_be_compared():
     one = NaiveBayes.from_parameters({0: {"mean": [0.0], "deviation": [1.0]}}, prior={"a": 1.0})
     with pytest.raises(ClassError, match="has only one"):
         ExplanationDisplay.from_estimator(one, [[1.0]], ax=axes())
+
+
+def test_rows_may_come_from_a_file(tmp_path):
+    table = pd.DataFrame(X[:, :3], columns=list("abc"))
+    model = NaiveBayes().fit(table, Y)
+    path = str(tmp_path / "rows.csv")
+    table.assign(label=Y).to_csv(path, index=False)
+    for kind in (ExplanationDisplay, ImportanceDisplay):
+        found = kind.from_estimator(model, path, "label", ax=axes())
+        expected = kind.from_estimator(model, table, ax=axes())
+        np.testing.assert_allclose(found.ax_.patches[0].get_width(), expected.ax_.patches[0].get_width())

@@ -25,7 +25,8 @@ def chosen_classes(fitted: Fitted, wanted: Sequence[str]) -> list[Any]:
     from suffice.exceptions import ClassError, did_you_mean, listed
 
     labels = fitted.classes.labels.tolist()
-    by_text = {str(label): label for label in labels}
+    by_text = {str(label).lower(): label for label in labels if isinstance(label, bool)}  # as predictions are written
+    by_text |= {str(label): label for label in labels}
     for name in wanted:
         if name not in by_text:
             raise ClassError(
@@ -228,7 +229,7 @@ def _rows(each: ColumnTable, at: Sequence[int]) -> list[list[Any]]:
         if not isinstance(values, LevelValues):
             is_time = each.is_time and parameter == "mean"
             out.append([name, parameter, *(time_text(values[k]) if is_time else float(values[k]) for k in at)])
-        elif parameter in SHOWN:
+        elif parameter == "probability":
             found = values.values[:, list(at)]
             most = found.max(axis=1, initial=0.0)
             best = sorted(sorted(range(len(most)), key=lambda i: -most[i])[:MOST_LEVELS])

@@ -60,10 +60,15 @@ class _Column:
     @cached_property
     def content(self) -> int:
         """A hash that equal columns share."""
+        import pyarrow as pa
+
         numbers = self.numbers
         if numbers is not None:
             return hash(numbers.tobytes())
-        return hash(tuple(self.cells.to_pylist()))
+        kind, cells = self.cells.type, self.cells
+        if pa.types.is_temporal(kind):  # Python has no nanoseconds
+            cells = cells.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+        return hash((str(kind), tuple(cells.to_pylist())))
 
 
 def likely_mistakes(

@@ -13,6 +13,7 @@ from suffice.learning.prediction import answer, explained
 from suffice.model.explanation_result import PRIOR, Explanation
 from suffice.numerics.types import Float
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
+from suffice.plotting.rows import read_table
 from suffice.plotting.styles import COLOURS, check_count, column_text, foreground, label_text, plain_axes
 from suffice.tables.cell_values import value_text
 
@@ -92,8 +93,9 @@ class ExplanationDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
-        X : array-like of shape (n, d)
-        y : ignored
+        X : array-like of shape (n, d), or a source
+        y : str, optional
+            The target column of a source; otherwise ignored.
         row : int, default=0
             Position of the row in X; negative positions count from the end.
         label, against : optional
@@ -110,7 +112,7 @@ class ExplanationDisplay:
         if X is None:
             raise InputError("The plot needs a row to explain: give X.", argument="X")
         fitted.specification.check_density("explain")
-        table = fitted.reader.rows(X, fitted.layout)
+        table = read_table(fitted, X, y)
         at = _position(row, len(table))
         if len(fitted.classes) < 2:
             raise ClassError("An explanation compares two classes; the model has only one.")

@@ -13,6 +13,7 @@ from suffice.learning.prediction import explained
 from suffice.model.explanation_result import PRIOR, Explanation
 from suffice.numerics.types import Float
 from suffice.plotting.figures import AnyFigure, GivenAxes, single
+from suffice.plotting.rows import read_table
 from suffice.plotting.styles import COLOURS, check_count, column_text, foreground, label_text, plain_axes, shown_note
 from suffice.statistics.classes import evenly_spaced
 
@@ -83,9 +84,10 @@ class ImportanceDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or a source
             Rows to explain; of more than 5,000, evenly spaced ones.
-        y : ignored
+        y : str, optional
+            The target column of a source; otherwise ignored.
         label, against : optional
             The classes to compare, as in `explain`.
         max_columns : int, default=15
@@ -101,7 +103,7 @@ class ImportanceDisplay:
             raise InputError("The plot needs rows to explain: give X.", argument="X")
         check_count(max_columns, "max_columns")
         fitted.specification.check_density("explain")
-        table = fitted.reader.rows(X, fitted.layout)
+        table = read_table(fitted, X, y)
         if not len(table):
             raise InputError("X has no rows to explain.", argument="X")
         if len(table) > MOST_ROWS:

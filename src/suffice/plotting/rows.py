@@ -12,11 +12,20 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.labelled_tables import LabelledTable, read_labelled
 from suffice.model.columns import ModelColumn, used_column, used_columns
 from suffice.numerics.types import Codes, Float
+from suffice.sources.files import is_labelled_source
 from suffice.statistics import Membership
 from suffice.tables import Table
 from suffice.tables.table import dense_numbers
 
-__all__ = ["ShownRows", "check_known_labels", "column_names", "column_of", "numeric_columns", "read_rows"]
+__all__ = [
+    "ShownRows",
+    "check_known_labels",
+    "column_names",
+    "column_of",
+    "numeric_columns",
+    "read_rows",
+    "read_table",
+]
 
 NUMERIC_KINDS = ("number", "time", "duration")
 
@@ -72,6 +81,13 @@ def read_rows(fitted: Fitted, X: Any, y: Any = None, sample_weight: Any = None) 
     if not len(rows.table):
         raise InputError("X has no rows to show.", argument="X")
     return rows
+
+
+def read_table(fitted: Fitted, X: Any, y: Any = None) -> Table:
+    """The rows alone: of a source whose target ``y`` names, or in memory, where labels are not needed."""
+    if is_labelled_source(X, y):
+        return read_labelled(fitted, X, y).table
+    return fitted.reader.rows(X, fitted.layout)
 
 
 def check_known_labels(read: LabelledTable) -> None:

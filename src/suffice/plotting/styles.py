@@ -48,6 +48,7 @@ HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++")
 MAX_CLASSES = 10  # that a picture shows unless it is told otherwise
 FEW_CLASSES = 5  # in a legend on the picture
 LONGEST = 30  # characters of a name
+LONG_NUMBERS = 1e4  # from which few ticks fit on an axis
 DAYS = 8  # from which an axis of times shows dates
 UNITS = (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0), ("milliseconds", 1e-3))
 
@@ -164,6 +165,10 @@ def column_axis(axis: Axis, column: object, kind: Kind) -> None:
         _time_ticks(axis)
     elif kind == "duration":
         text += f" ({_duration_ticks(axis)})"
+    elif max(map(abs, axis.get_view_interval())) >= LONG_NUMBERS:
+        from matplotlib.ticker import MaxNLocator
+
+        axis.set_major_locator(MaxNLocator(5))
     axis.set_label_text(text)
 
 

@@ -145,7 +145,10 @@ def _rule_text(summary: Summary) -> str:
     rows = counted(found.n_rows, "row")
     of = f" of {found.of_rows:,}" if found.of_rows > found.n_rows else ""
     if found.rule == "new rows":
-        return f"Scores of {rows}{of} that the model has not learned."
+        return (
+            f"Scores of {rows}{of} by the model itself, as new rows: they are not exactly the rows that it has learned. "
+            "Scores of a part of those, or of the same rows with other weights, would be too good."
+        )
     how = {
         "leave-one-out": "Each row is scored by the model of all other rows (leave-one-out).",
         "held-out rows": "These rows are scored by a model of the others.",

@@ -63,6 +63,18 @@ def _arrow_column(native: Any) -> Any:
     return native.cast(native.type.value_type) if arrow.types.is_dictionary(native.type) else native
 
 
+def _in_microseconds(series: nw.Series[Any]) -> list[Any]:
+    """The cells as Python objects; Arrow's times and durations in nanoseconds lose what Python's do not have."""
+    native, arrow = series.to_native(), sys.modules.get("pyarrow")
+    if arrow is None or not isinstance(native, arrow.ChunkedArray) or getattr(native.type, "unit", "") != "ns":
+        return series.to_list()
+    if arrow.types.is_timestamp(native.type):
+        return list(native.cast(arrow.timestamp("us", native.type.tz), safe=False).to_pylist())
+    if arrow.types.is_duration(native.type):
+        return list(native.cast(arrow.duration("us"), safe=False).to_pylist())
+    return series.to_list()
+
+
 def listed_cells(series: nw.Series[Any], whole: nw.Series[Any] | None = None) -> list[Any]:
     """The cells of a column as Python objects.
 
@@ -75,7 +87,7 @@ def listed_cells(series: nw.Series[Any], whole: nw.Series[Any] | None = None) ->
     column = series if whole is None else whole
     try:
         check_utf8(series.to_native(), series.name)
-        return series.to_list()
+        return _in_microseconds(series)
     except InputError:
         check_utf8(column.to_native(), column.name)
         raise
