@@ -146,7 +146,7 @@ def _rule_text(summary: Summary) -> str:
     of = f" of {found.of_rows:,}" if found.of_rows > found.n_rows else ""
     if found.rule == "new rows":
         return (
-            f"Scores of {rows}{of} by the model itself, as new rows: they are not exactly the rows that it has learned. "
+            f"Scores of {rows}{of} by the model itself, as new rows: they are not exactly the rows that it learned. "
             "Scores of a part of those, or of the same rows with other weights, would be too good."
         )
     how = {
