@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.exceptions import Argument, InputError, did_you_mean, listed
+from suffice.families import Family
 from suffice.families.given import LevelValues
 from suffice.families.pair_tables import GIVEN
 from suffice.learning.given.blocks import GivenBlock, family_for, inferred_family
@@ -18,7 +19,7 @@ from suffice.learning.given.column import member_tables, parameters_of_mapping, 
 from suffice.learning.given.labelled import aligned, labels_of
 from suffice.learning.given.long_listing import LONG, long_blocks, positions_of_texts
 from suffice.learning.given.times import time_kinds
-from suffice.model.parameter_tables import ColumnTable
+from suffice.model.parameter_tables import ColumnTable, ModelTables
 from suffice.numerics.types import Float
 from suffice.tables.listing import Listing
 from suffice.tables.table import Kind
@@ -29,6 +30,9 @@ __all__ = ["given_block", "given_blocks", "is_listing"]
 def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tuple[list[GivenBlock], Classes]:
     """The blocks of given parameters, and their classes."""
     columns = named_columns(parameters)
+    source = parameters.source if isinstance(parameters, Listing) else None
+    if isinstance(source, ModelTables):
+        _check_rebuilt(source, families)
     if columns is not None and is_listing(parameters):
         texts = not isinstance(parameters, Listing)  # a frame has no positions or tuples beside the texts in a column
         if texts:
@@ -40,6 +44,25 @@ def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tu
         blocks = [given_block(key, given, of, family_for(families, key)) for key, given in parameters.items()]
     _check_families(families, blocks)
     return blocks, of
+
+
+def _check_rebuilt(source: ModelTables, families: Any) -> None:
+    """Raise `InputError` if a model has more than the parameters of its listing."""
+    if source.calibrated:
+        raise InputError(
+            "These are the parameters of a calibrated model, whose calibration parameters() does not list. Fit it with ",
+            Argument("calibrate", False),
+            ", or save the model with save.",
+            argument="parameters",
+        )
+    for each in source.columns:
+        _check_family(each, family_for(families, each.column))
+
+
+def _check_family(table: ColumnTable, family: Any) -> None:
+    """Raise `InputError` if the family of a listing has settings that the one to read it does not have."""
+    if not table.member:
+        table.family.check_rebuilt(table.column, family if isinstance(family, Family) else None)
 
 
 def is_listing(parameters: Any) -> bool:
@@ -145,6 +168,8 @@ def _of_source(key: Any, source: Sequence[ColumnTable], classes: Classes, family
             f"names {len(names)}.",
             column=key,
         )
+    if family is not None:
+        _check_family(first, family)
     columns: list[Any] = [tuple(names)] if first.family.one_table else names
     pairs = zip(columns, source, strict=True)
     tables = [classes.table(name, _renamed(each.table, first.block, names)) for name, each in pairs]
