@@ -431,12 +431,6 @@ class Family(
             return {"probability": LevelValues(*levels)}
         return dict(self.table(parameters, j) or {})
 
-    def check_rebuilt(self, column: object, family: Family | None) -> None:
-        """Raise `InputError` if the listed parameters of a column do not determine its scores.
-
-        ``family`` is the one that reads them, if the user has given one. By default they do.
-        """
-
     def given(self, tables: Sequence[GivenTable]) -> tuple[Family, FamilyStatistic]:
         """The family, and a statistic whose estimate has the given parameters: the inverse of `exact_table`.
 

@@ -448,7 +448,10 @@ class Text(Family):
         return word_table(parameters, predictive=self._is_predictive)
 
     def check_rebuilt(self, column: object, family: Family | None) -> None:
-        """Raise `InputError` for settings that a listing does not say; see `suffice.families.text.given`."""
+        """Raise `InputError` if the listed parameters of a column do not determine its scores.
+
+        ``family`` is the one that reads them, if the user has given one.
+        """
         given = family if isinstance(family, Text) else None
         check_rebuilt(column, self, given or Text(), named=given is not None)
 

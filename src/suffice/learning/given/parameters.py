@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from suffice.exceptions import Argument, InputError, did_you_mean, listed
-from suffice.families import Family
+from suffice.families import Family, Text
 from suffice.families.given import LevelValues
 from suffice.families.pair_tables import GIVEN
 from suffice.learning.given.blocks import GivenBlock, family_for, inferred_family
@@ -27,8 +29,10 @@ from suffice.tables.table import Kind
 __all__ = ["given_block", "given_blocks", "is_listing"]
 
 
-def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tuple[list[GivenBlock], Classes]:
-    """The blocks of given parameters, and their classes."""
+def given_blocks(
+    parameters: Any, prior: Any, classes: Any, families: Any, *, takes_prior: bool = True
+) -> tuple[list[GivenBlock], Classes]:
+    """The blocks of given parameters, and their classes; ``takes_prior`` if a prior may be given beside a listing."""
     columns = named_columns(parameters)
     source = parameters.source if isinstance(parameters, Listing) else None
     if isinstance(source, ModelTables):
@@ -37,7 +41,7 @@ def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tu
         texts = not isinstance(parameters, Listing)  # a frame has no positions or tuples beside the texts in a column
         if texts:
             columns = columns | {"column": positions_of_texts(columns["column"])}
-        blocks, of = long_blocks(columns, prior, classes, families, texts=texts)
+        blocks, of = long_blocks(columns, prior, classes, families, texts=texts, takes_prior=takes_prior)
     else:
         _check_mapping(parameters, columns)
         of = given_classes(prior, classes)
@@ -50,7 +54,7 @@ def _check_rebuilt(source: ModelTables, families: Any) -> None:
     """Raise `InputError` if a model has more than the parameters of its listing."""
     if source.calibrated:
         raise InputError(
-            "These are the parameters of a calibrated model, whose calibration parameters() does not list. Fit it with ",
+            "These are the parameters of a calibrated model, whose calibration parameters() does not list. Fit with ",
             Argument("calibrate", False),
             ", or save the model with save.",
             argument="parameters",
@@ -60,8 +64,8 @@ def _check_rebuilt(source: ModelTables, families: Any) -> None:
 
 
 def _check_family(table: ColumnTable, family: Any) -> None:
-    """Raise `InputError` if the family of a listing has settings that the one to read it does not have."""
-    if not table.member:
+    """Raise `InputError` if words of a listing have settings that the family to read it does not have."""
+    if isinstance(table.family, Text) and not table.member:
         table.family.check_rebuilt(table.column, family if isinstance(family, Family) else None)
 
 
@@ -122,8 +126,21 @@ def given_block(key: Any, given: Any, classes: Classes, family: Any) -> GivenBlo
     else:
         parameters = parameters_of_mapping(key, given, classes, family)
     chosen = inferred_family(key, parameters) if family is None else family
+    if family is None and chosen == "exponential":
+        _check_mean_alone(key, parameters["mean"], classes)
     block = GivenBlock.of(key, chosen, _time_kinds(key, given if columns is None else columns, classes))
     return block.with_tables(member_tables(key, parameters, classes, block.family))
+
+
+def _check_mean_alone(key: Any, mean: Float, classes: Classes) -> None:
+    """Raise `InputError` for a mean that an exponential column cannot have, though only the mean is given."""
+    if mean.ndim == 1 and (mean <= 0).any():
+        k = int(np.argmax(mean <= 0))
+        raise InputError(
+            f"Column {key!r}: the mean of class {classes.axis.label(k)!r} is {mean[k]:.6g}, but a mean alone is read "
+            "as exponential, where it must be above 0. Give a deviation as well, for a Gaussian column.",
+            column=key,
+        )
 
 
 def _time_kinds(key: Any, given: Any, classes: Classes) -> tuple[Kind | None, ...]:
