@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.exceptions import InputError
-from suffice.families import Gaussian
+from suffice.families import Gaussian, Text
 from suffice.families.priors import NormalInverseGamma
 from suffice.learning.fitted import fitted_of
 
@@ -181,3 +181,176 @@ def test_times_of_one_column_of_a_block():
     given = {"mean of u": days, "mean of v": [0.0, 1.0], "covariance": np.diag([86400.0**2, 1.0])}
     model = NaiveBayes.from_parameters({("u", "v"): given}, prior={"a": 0.5, "b": 0.5})
     assert model.fitted_.layout.schema.kinds == ["time", "number"]
+
+
+MAILS = ["cheap pills, buy now", "buy cheap, buy buy now!", "lunch at noon?", "see you at lunch", "the pills, dear"]
+KINDS = ["spam", "spam", "ham", "ham", "ham"]
+EACH = {"a": 1.0, "b": 2.0}
+SOME = pd.Series(list("ppqqr"), name="x"), pd.Series(list("abaab"), name="y")
+AGES = pd.DataFrame({"age": [1.0, 2.0, 3.0, 5.0]}).groupby(pd.Series(list("aabb"), name="y"))
+
+
+@pytest.mark.parametrize("calibrate", [True, "columns", "isotonic"])
+def test_a_listing_does_not_hold_a_calibration(calibrate):
+    rows, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    listing = NaiveBayes(calibrate=calibrate).fit(rows, y).parameters()
+    with pytest.raises(InputError, match=r"calibrated model.*calibrate=False, or save"):
+        NaiveBayes.from_parameters(listing)
+    discriminant = GaussianDiscriminant(calibrate=True).fit(rows, y)
+    with pytest.raises(InputError, match="calibrated model"):
+        GaussianDiscriminant.from_parameters(discriminant.parameters())
+
+
+def test_a_listing_of_calibrated_documents():
+    listing = TextNaiveBayes(calibrate=True).fit(MAILS * 3, KINDS * 3).parameters()
+    with pytest.raises(InputError, match="calibrated model"):
+        TextNaiveBayes.from_parameters(listing)
+
+
+@pytest.mark.parametrize("setting", [{"idf": True}, {"length": 0.5}, {"weighting": "unit"}])
+def test_a_listing_does_not_hold_weights_of_words(setting):
+    (name,) = setting
+    model = TextNaiveBayes(**setting).fit(MAILS, KINDS)
+    with pytest.raises(InputError, match=f"Column 'text' has {name}=.*Fit the model with {name}="):
+        TextNaiveBayes.from_parameters(model.parameters())
+    with pytest.raises(InputError, match=f"Column 'text' has {name}="):
+        TextNaiveBayes.from_parameters(model.parameters("text"), {"ham": 0.5, "spam": 0.5})
+    columns = NaiveBayes({"note": Text(**setting)}).fit(pd.DataFrame({"note": MAILS}), KINDS)
+    with pytest.raises(InputError, match=f"Column 'note' has {name}="):
+        NaiveBayes.from_parameters(columns.parameters())
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"binary": True},
+        {"event": "bernoulli"},
+        {"event": "complement"},
+        {"event": "normalised_complement"},
+        {"strip_accents": "unicode"},
+        {"ngram_range": (1, 2), "stop_words": ("the",)},
+        {"lowercase": False},
+        {"binary": True, "weighting": "unit"},
+    ],
+)
+def test_settings_of_a_listing_are_passed_again(setting):
+    again = {name: value for name, value in setting.items() if name != "weighting"}
+    model = TextNaiveBayes(**setting).fit(MAILS, KINDS)
+    (first, value) = next(iter(again.items()))
+    with pytest.raises(InputError, match=f"belongs to a model with .*Set .*{first}=") as info:
+        TextNaiveBayes.from_parameters(model.parameters())
+    assert repr(value) in str(info.value)
+    built = TextNaiveBayes.from_parameters(model.parameters(), **again)
+    np.testing.assert_allclose(built.predict_proba(MAILS), model.predict_proba(MAILS), rtol=1e-9)
+    frame = pd.DataFrame({"note": MAILS})
+    columns = NaiveBayes({"note": Text(**setting)}).fit(frame, KINDS)
+    with pytest.raises(InputError, match=rf"Pass families={{'note': Text\(.*{first}="):
+        NaiveBayes.from_parameters(columns.parameters())
+    built = NaiveBayes.from_parameters(columns.parameters(), families={"note": Text(**again)})
+    np.testing.assert_allclose(built.predict_proba(frame), columns.predict_proba(frame), rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [lambda listing: listing, lambda listing: listing.to_frame()])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"event": "bernoulli"}, "event='bernoulli'"),
+        ({"event": "complement"}, "event='complement'"),
+        ({"slots": 64}, "has slots .*slots=0, or save"),
+    ],
+)
+def test_listings_of_other_events_and_slots(setting, message, form):
+    listing = form(TextNaiveBayes(**setting).fit(MAILS, KINDS).parameters())
+    with pytest.raises(InputError, match=message):
+        TextNaiveBayes.from_parameters(listing)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pd.crosstab(*SOME, margins=True), "the class 'All' is the sum of the others.*without margins"),
+        (lambda: pd.crosstab(*SOME, margins=True).drop(columns="All"), "the level 'All' is the sum of the others"),
+        (lambda: pd.crosstab(*SOME, margins=True, normalize=True), "the class 'All' is the sum"),
+        (lambda: pd.crosstab(*SOME, normalize="columns"), "sum to 1 in each class.*normalize=, or.*from_parameters"),
+        (lambda: pd.crosstab(*SOME, normalize="index"), "sum to 1 in each level"),
+        (lambda: pd.crosstab(*SOME, normalize=True), "sum to 1 in the whole table"),
+        (lambda: pd.concat(SOME, axis=1).groupby(["x", "y"]).size().unstack(), r"nan.*unstack\(fill_value=0\)"),
+        (lambda: {"p": {"a": 1, 1: 2}}, "'a' and 1 have different types; column 'x' has both"),
+    ],
+)
+def test_tables_that_are_not_counts(call, message):
+    with pytest.raises(InputError, match=message):
+        NaiveBayes.from_counts({"x": call()})
+
+
+def test_classes_of_different_types():
+    with pytest.raises(InputError, match="'a' and 1 have different types; they are in columns 'c' and 'd'"):
+        NaiveBayes.from_counts({"c": {"x": {"a": 1, "b": 2}}, "d": {"x": {1: 1, 2: 2}}})
+
+
+def test_counts_that_only_look_like_margins_or_shares():
+    margin = NaiveBayes.from_counts({"x": {"p": {"All": 3, "a": 1, "b": 1}, "q": {"All": 1, "a": 2, "b": 2}}})
+    assert margin.class_count_.tolist() == [4, 3, 3]
+    assert NaiveBayes.from_counts({"x": {"p": {"a": 3}, "All": {"a": 3}}}).class_count_.tolist() == [6]
+    single = NaiveBayes.from_counts({"x": {"p": {"a": 1, "b": 0}, "q": {"a": 0, "b": 1}}})
+    assert single.class_count_.tolist() == [1, 1]
+
+
+def test_a_listing_of_some_classes():
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    listing = GaussianDiscriminant().fit(rows, np.arange(60) % 3).parameters(classes=[0, 1])
+    with pytest.raises(InputError, match=r"List all classes: call parameters\(\) without classes="):
+        GaussianDiscriminant.from_parameters(listing)
+    with pytest.raises(InputError, match="Give prior="):
+        NaiveBayes.from_parameters(listing)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"mean": EACH, "std": EACH}, "no parameter 'std'. Did you mean 'deviation'"),
+        ({"mean": EACH, "sd": EACH}, "no parameter 'sd'. Did you mean 'deviation'"),
+        ({"mu": EACH, "sigma": EACH}, "no parameter 'mu'. Did you mean 'mean'"),
+        ({"mean": EACH, "var": EACH}, "no parameter 'var'. Did you mean 'variance'"),
+        ({"lambda": EACH}, "no parameter 'lambda'. Did you mean 'rate'"),
+        ({"p": {"a": 0.1, "b": 0.2}}, "no parameter 'p'. Did you mean 'probability'"),
+        ({"p": {"a": 0.1, "b": 0.2}, "q": EACH}, "sum to"),
+        (pd.DataFrame({"mean": EACH, "std": EACH}), "no parameter 'std'. Did you mean 'deviation'"),
+        (
+            {"family": "gaussian", "mean": EACH, "std": EACH},
+            "gaussian has no parameter 'std'. Did you mean 'deviation'",
+        ),
+        ({"mean": {"a": -1, "b": 2}}, "class 'a' is -1, but a mean alone is read as exponential"),
+    ],
+)
+def test_names_of_other_software(given, message):
+    with pytest.raises(InputError, match=message):
+        NaiveBayes.from_parameters({"x": given}, P)
+
+
+def test_words_without_a_prior():
+    words = pd.DataFrame({"a": [0.1, 0.9], "b": [0.6, 0.4]}, index=["cheap", "lunch"])
+    with pytest.raises(InputError, match="The prior is missing"):
+        TextNaiveBayes.from_parameters(words)
+
+
+def test_moments_of_a_series():
+    with pytest.raises(InputError, match=r"means must be .*groupby\(y\)\[\['age'\]\]"):
+        NaiveBayes.from_moments(AGES.size(), AGES["age"].mean(), AGES["age"].var())
+    with pytest.raises(InputError, match=r"variances has shape .*groupby\(y\)\[\['age'\]\]"):
+        NaiveBayes.from_moments(AGES.size(), AGES[["age"]].mean(), AGES["age"].var())
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [0, 1]])
+def test_moments_in_a_frame_with_a_column_of_classes(labels):
+    rows = pl.DataFrame({"age": [1.0, 2.0, 3.0, 5.0], "y": np.repeat(labels, 2).tolist()})
+    groups = rows.group_by("y", maintain_order=True)
+    means, variances = groups.mean(), groups.agg(pl.col("age").var())
+    n = dict.fromkeys(labels, 2)
+    with pytest.raises(InputError, match="means has the column 'y', which holds the class labels") as info:
+        NaiveBayes.from_moments(n, means, variances, ddof=1)
+    assert "\n" not in str(info.value)
+    model = NaiveBayes.from_moments(n, means.drop("y"), variances.drop("y"), ddof=1)
+    again = NaiveBayes("gaussian").fit(rows.select("age"), rows["y"].to_list())
+    ages = rows.select("age")
+    np.testing.assert_allclose(model.predict_proba(ages), again.predict_proba(ages), rtol=1e-9)

@@ -227,7 +227,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         specification.check()
         if is_listing(prior):
             _check_alone(means=means, covariance=covariance, columns=columns, freedom=freedom)
-            blocks, of = given_blocks(prior, None, classes, None)
+            blocks, of = given_blocks(prior, None, classes, None, takes_prior=False)
         else:
             of = given_classes(prior, classes)
             blocks = [_gaussian_block(of, means, covariance, columns, freedom)]

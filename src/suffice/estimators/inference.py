@@ -184,7 +184,8 @@ class Inference(Predictor):
         chosen = None if classes is None else _chosen_classes(classes)
         if column is None:
             form = prediction.linear_form_of_columns(fitted)
-            return all_parameters(fitted.combined, schema, form, classes=chosen, wide=wide)
+            calibrated = fitted.specification.calibrates
+            return all_parameters(fitted.combined, schema, form, classes=chosen, wide=wide, calibrated=calibrated)
         return parameter_table(estimate, column, schema, chosen)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:

@@ -28,6 +28,7 @@ __all__ = [
     "OFFSET",
     "PRIOR",
     "ColumnTable",
+    "ModelTables",
     "all_parameters",
     "column_names",
     "column_tables",
@@ -111,6 +112,20 @@ class ColumnTable(NamedTuple):
         return self.kinds[0] == "time"
 
 
+class ModelTables(NamedTuple):
+    """What a listing of all parameters was made of.
+
+    Attributes
+    ----------
+    columns : list of ColumnTable
+    calibrated : bool
+        Whether probabilities are calibrated, by numbers that the listing does not have.
+    """
+
+    columns: list[ColumnTable]
+    calibrated: bool
+
+
 def column_tables(estimate: Estimate, schema: Schema) -> list[ColumnTable]:
     """All parameters of a model, in the order of its columns; further models of the same columns come last."""
     found: list[tuple[bool, int, ColumnTable]] = []
@@ -144,6 +159,7 @@ def all_parameters(
     *,
     classes: Sequence[object] | None = None,
     wide: bool = False,
+    calibrated: bool = False,
 ) -> Listing:
     """All parameters of a model as one listing.
 
@@ -155,6 +171,8 @@ def all_parameters(
         The classes to list; all by default.
     wide : bool
         Whether each class has a column of values, instead of a row for each number.
+    calibrated : bool
+        Whether the model has a calibration beside the parameters; a long listing keeps this in its source.
 
     Returns
     -------
@@ -184,7 +202,7 @@ def all_parameters(
         parts += _linear_parts(form, len(axis), chosen)
     if wide:
         return _wide_listing(parts, axis.labels[chosen].tolist())
-    return _long_listing(parts, axis.labels[chosen])
+    return Listing(_long_listing(parts, axis.labels[chosen]), source=ModelTables(tables, calibrated))
 
 
 def _block_numbers(tables: Sequence[ColumnTable]) -> dict[tuple[object, ...], int]:
@@ -242,7 +260,7 @@ def _wide_listing(parts: Sequence[_Part], labels: Sequence[object]) -> Listing:
     return Listing({**named, "level": levels} | {f"given {label}": values[:, k] for k, label in enumerate(labels)})
 
 
-def _long_listing(parts: Sequence[_Part], labels: Array) -> Listing:
+def _long_listing(parts: Sequence[_Part], labels: Array) -> dict[str, Any]:
     n = len(labels)
     named: dict[str, Any] = dict(_described(parts, [n * len(part.levels) for part in parts]))
     parameter = named.pop("parameter")
@@ -264,7 +282,7 @@ def _long_listing(parts: Sequence[_Part], labels: Array) -> Listing:
     if empty.any():
         keep = np.flatnonzero(~empty).tolist()
         named = {name: [column[i] for i in keep] for name, column in named.items()} | {"value": values[keep]}
-    return Listing(named)
+    return named
 
 
 # ---------------------------------------------------------------------- one column

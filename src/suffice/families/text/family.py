@@ -31,7 +31,7 @@ from suffice.families.linear import CellForm, Linear
 from suffice.families.multinomial_draws import drawn_shares, predictive
 from suffice.families.poisson import poisson_draws
 from suffice.families.text.formula import text_formula
-from suffice.families.text.given import given_words, word_table
+from suffice.families.text.given import check_rebuilt, given_words, word_table
 from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
 from suffice.families.text.parameters import COMPLEMENTS, TextParameters, document_weights, words_used
@@ -446,6 +446,14 @@ class Text(Family):
     ) -> Mapping[str, Float | LevelValues]:
         """What each word is worth in each class; see `suffice.families.text.given.word_table`."""
         return word_table(parameters, predictive=self._is_predictive)
+
+    def check_rebuilt(self, column: object, family: Family | None) -> None:
+        """Raise `InputError` if the listed parameters of a column do not determine its scores.
+
+        ``family`` is the one that reads them, if the user has given one.
+        """
+        given = family if isinstance(family, Text) else None
+        check_rebuilt(column, self, given or Text(), named=given is not None)
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Text, WordSums]:
         """The family with the given probabilities of words; see `suffice.families.text.given.given_words`."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
 
 from suffice.exceptions import Argument, InputError, listed
-from suffice.families.given import GivenTable, LevelValues, check_sums
+from suffice.families.given import TOLERANCE, GivenTable, LevelValues, check_sums
 from suffice.families.text.parameters import COMPLEMENTS, TextParameters, TextSettings
 from suffice.numerics.types import Float
 from suffice.statistics import WordSums
@@ -15,8 +17,10 @@ from suffice.tables import Vocabulary
 from suffice.text.analysis import Analysis
 from suffice.text.texts import unreachable_words
 
-__all__ = ["given_words", "word_table"]
+__all__ = ["check_rebuilt", "given_words", "word_table"]
 
+WEIGHTS = (("idf", False), ("length", 0), ("weighting", "count"))  # weights of words in documents, and their defaults
+SLOT = re.compile(r"slot \d+")
 LENGTH = 20.0  # words of a sampled document, if none are given
 
 
@@ -43,9 +47,91 @@ def word_table(parameters: TextParameters, *, predictive: bool) -> dict[str, Flo
     return shown | {"length": p.length}
 
 
+def check_rebuilt(column: object, listed_by: TextSettings, read_by: TextSettings, *, named: bool) -> None:
+    """Raise `InputError` if the words of a listing have other scores in the family that reads them.
+
+    Parameters
+    ----------
+    column : object
+    listed_by, read_by : TextSettings
+        The family of the listing, and the one that reads it.
+    named : bool
+        Whether the user has given the settings of the latter.
+    """
+    if listed_by.slots:
+        raise _of_slots(column)
+    for name, default in WEIGHTS:
+        if getattr(listed_by, name) != default and not (name == "weighting" and listed_by.binary):
+            raise InputError(
+                f"Column {column!r} has ",
+                Argument(name, getattr(listed_by, name)),
+                ", so words have weights that parameters() does not list. Fit the model with ",
+                Argument(name, default),
+                ", or save it with save.",
+                argument="parameters",
+                column=column,
+            )
+    ours = {name: getattr(listed_by, name) for name in ("event", "binary")} | _reading(listed_by.analysis)
+    theirs = {name: getattr(read_by, name) for name in ("event", "binary")} | _reading(read_by.analysis)
+    other = [Argument(name, value) for name, value in ours.items() if theirs.get(name, value) != value]
+    if other:
+        settings = [part for each in other for part in (each, ", ")][:-1]
+        advice = ["Set ", *settings] if named else [f"Pass families={{{column!r}: Text(", *settings, ")}"]
+        raise InputError(
+            f"The listing of column {column!r} belongs to a model with ",
+            *settings,
+            ". ",
+            *advice,
+            ".",
+            argument=other[0].name,
+            column=column,
+        )
+
+
+def _reading(analysis: Analysis) -> dict[str, object]:
+    """The settings by which documents have their words; words left out have no effect unless they part others."""
+    ignored = {"weighting"} | ({"min_length", "stop_words"} if analysis.ngram_range[1] == 1 else set())
+    return {each.name: getattr(analysis, each.name) for each in fields(Analysis) if each.name not in ignored}
+
+
+def _of_slots(column: object) -> InputError:
+    return InputError(
+        f"Column {column!r} has slots that words are hashed to; parameters of slots do not build a model. Fit it with ",
+        Argument("slots", 0),
+        ", or save it with save.",
+        column=column,
+    )
+
+
+def _check_event(event: str, table: GivenTable) -> None:
+    """Raise `InputError` if the names or the sums of parameters belong to another event."""
+    if event not in COMPLEMENTS and "share outside" in table.parameters:
+        raise InputError(
+            f"Column {table.name!r} has shares of words outside each class. Set ",
+            Argument("event", "complement"),
+            " or ",
+            Argument("event", "normalised_complement"),
+            ".",
+            argument="event",
+            column=table.name,
+        )
+    if event == "multinomial" and table.parameters.keys() == {"probability"}:
+        sums = table.levels().values.sum(axis=0)
+        if (sums > 1 + TOLERANCE).any():
+            k = int(np.argmax(sums > 1 + TOLERANCE))
+            raise InputError(
+                f"Column {table.name!r}: the shares of words of class {table.classes.label(k)!r} sum to "
+                f"{sums[k]:.9g}; expected 1. Set ",
+                Argument("event", "bernoulli"),
+                " if they are the probabilities that a document has each word; otherwise divide them by their sum.",
+                argument="event",
+                column=table.name,
+            )
+
+
 def given_words(family: TextSettings, analysis: Analysis, table: GivenTable, settings: tuple[str, ...]) -> WordSums:
     """The statistic whose estimate, without smoothing, has the given probabilities of words."""
-    for name, default in (("idf", False), ("length", 0), ("weighting", "count")):
+    for name, default in WEIGHTS:
         if getattr(family, name) != default:
             raise InputError(
                 "Weights of words in documents depend on how many documents have each word, which parameters do not "
@@ -54,6 +140,7 @@ def given_words(family: TextSettings, analysis: Analysis, table: GivenTable, set
                 ", or fit the model to documents.",
                 argument=name,
             )
+    _check_event(family.event, table)
     if family.event in COMPLEMENTS:
         words, tally = _complement(table)
         length = None
@@ -71,6 +158,8 @@ def given_words(family: TextSettings, analysis: Analysis, table: GivenTable, set
         tally = table.levels("draws").values.T if "draws" in table.parameters else values.T * length[:, None]
     if not all(isinstance(word, str) and word for word in words):
         raise InputError(f"Column {table.name!r}: words are strings that are not empty.", column=table.name)
+    if all(map(SLOT.fullmatch, words)) and analysis.ngram_range[1] < 2:
+        raise _of_slots(table.name)
     _check_words(words, analysis, table.name)
     vocabulary = Vocabulary.of(words)
     place = {word: j for j, word in enumerate(words)}

@@ -18,6 +18,7 @@ from suffice.statistics import WordSums
 from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Vocabulary, WordRows
 from suffice.tables.word_rows import some_columns
+from suffice.text.analysis import Analysis
 
 __all__ = [
     "COMPLEMENTS",
@@ -68,6 +69,14 @@ class TextSettings(Protocol):
     @property
     def weighting(self) -> str:
         """What a word of a document adds."""
+
+    @property
+    def slots(self) -> int:
+        """Number of slots that words are hashed to; 0 keeps the words."""
+
+    @property
+    def analysis(self) -> Analysis:
+        """How the words of a document are read."""
 
     def length_factor(self, length: Float, mean: Float | float) -> Float:
         """Factor of the counts of documents of some length (n,)."""

@@ -11,7 +11,7 @@ from suffice.families import Family, family_named, family_names
 from suffice.families.contract import family_type
 from suffice.families.given import GivenTable, LevelValues
 from suffice.families.given_priors import without_prior
-from suffice.learning.given.names import parameter_kind
+from suffice.learning.given.names import known_names, parameter_hint, parameter_kind
 from suffice.tables.table import Kind
 
 __all__ = ["GivenBlock", "family_for", "inferred_family"]
@@ -72,7 +72,7 @@ class GivenBlock:
             if unknown:
                 raise InputError(
                     f"Column {table.name!r}: the family {self.family.name} has no parameter {unknown[0]!r}."
-                    f"{did_you_mean(unknown[0], known)} Its parameters are {listed(known)}.",
+                    f"{parameter_hint(unknown[0], known)} Its parameters are {listed(known)}.",
                     column=table.name,
                 )
         return replace(self, tables=tables)
@@ -103,6 +103,10 @@ def inferred_family(key: object, parameters: Mapping[str, Any]) -> str:
     fitting = [each.name for each in found if len(each.identified_by) == most]
     if len(fitting) == 1:
         return fitting[0]
+    unknown = sorted(names - known_names(None))
+    if unknown:
+        hint = parameter_hint(unknown[0], known_names(None))
+        raise InputError(f"Column {key!r}: there is no parameter {unknown[0]!r:.80}.{hint}", column=key)
     raise InputError(
         f"The family of column {key!r} does not follow from its parameters {listed(sorted(names))}. Name it, such as "
         f"{{'family': {(fitting or ['gaussian'])[0]!r}, ...}}: {' or '.join(fitting or family_names())}.",

@@ -71,7 +71,8 @@ def as_numbers(given: object, what: str, expected: str, column: object = None, a
             return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InputError(f"{what} must be {expected}; got {given!r:.80}.", column=column, argument=argument)
+    got = " ".join(repr(given).split())
+    raise InputError(f"{what} must be {expected}; got {got:.80}.", column=column, argument=argument)
 
 
 def distinct_labels(classes: Any) -> list[Any]:
@@ -110,8 +111,9 @@ def class_labels(classes: Any, *given: Any) -> list[Any]:
 
 def given_classes(prior: Any, classes: Any = None) -> Classes:
     """The classes and their prior, from a mapping of labels to probabilities, or from an array and ``classes``."""
-    if prior is None and classes is not None:
-        raise InputError("The prior is missing. Give prior={label: probability, ...} or 'uniform'.", argument="prior")
+    if prior is None:
+        uniform = "" if classes is None else " or 'uniform'"
+        raise InputError(f"The prior is missing. Give prior={{label: probability, ...}}{uniform}.", argument="prior")
     written = class_labels(classes, prior)
     axis = ClassAxis.of(written)
     if not isinstance(prior, Mapping | str):

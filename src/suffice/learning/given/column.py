@@ -14,7 +14,7 @@ from suffice.families.given import TOLERANCE, GivenTable, LevelValues
 from suffice.learning.given.blocks import GivenBlock
 from suffice.learning.given.classes import Classes, as_numbers
 from suffice.learning.given.labelled import aligned, has_entries
-from suffice.learning.given.names import OF, known_names, parameter_kind
+from suffice.learning.given.names import OF, OTHER_NAMES, known_names, parameter_hint, parameter_kind
 from suffice.numerics.types import Float
 from suffice.statistics.cuts import valid_cuts
 from suffice.tables.special_levels import special
@@ -52,12 +52,13 @@ def _are_names(key: object, rest: Mapping[Any, Any], classes: Classes, family: F
         return False
     if family is None:
         similar = len(unknown) < len(rest) or any(did_you_mean(name, known) for name in unknown)
+        similar = similar or all(isinstance(name, str) and name.casefold() in OTHER_NAMES for name in unknown)
         if not similar or _sum_to_one(rest, classes):
             return False
     what = "there is" if family is None else f"the family {family.name} has"
     names = "" if family is None else f" Its parameters are {listed(sorted(family.parameter_names), 20)}."
     raise InputError(
-        f"Column {key!r}: {what} no parameter {unknown[0]!r:.80}.{did_you_mean(unknown[0], known)}{names}", column=key
+        f"Column {key!r}: {what} no parameter {unknown[0]!r:.80}.{parameter_hint(unknown[0], known)}{names}", column=key
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from suffice.exceptions import Argument, InputError, did_you_mean, listed
+from suffice.families.given import TOLERANCE
 from suffice.learning.fitted import Fitted
 from suffice.learning.given.classes import Classes, named_columns
 from suffice.learning.given.labelled import has_entries, labels_of
@@ -23,6 +24,7 @@ from suffice.statistics import ClassAxis, Membership, Statistic
 __all__ = ["ColumnCounts", "check_additive", "counted_columns", "fitted_counts"]
 
 ROUNDING = 1e-9
+MARGIN = "All"  # how pandas.crosstab names sums
 
 ColumnCounts = tuple[object, list[Any], list[Any], Float]
 """A column, its levels, their classes, and their counts."""
@@ -64,6 +66,9 @@ def counted_columns(table: Any) -> list[ColumnCounts]:
         raise InputError("The table of counts is empty.", argument="table")
     for name, levels, labels, count in found:
         _check_counts(name, levels, labels, count)
+        _check_margins(name, levels, labels, count)
+        _check_shares(name, levels, labels, count)
+    _check_types(found)
     return found
 
 
@@ -118,9 +123,10 @@ def _check_counts(name: object, levels: Sequence[Any], labels: Sequence[Any], co
     wrong = np.flatnonzero(~(np.isfinite(count) & (count >= 0)))
     if len(wrong):
         i = int(wrong[0])
+        empty = " Fill empty cells with 0, such as unstack(fill_value=0)." if np.isnan(count[i]) else ""
         raise InputError(
             f"Column {name!r}: the count of level {levels[i]!r} in class {labels[i]!r} is {count[i]:.6g}; it must be a "
-            "number of at least 0.",
+            f"number of at least 0.{empty}",
             column=name,
         )
     if any(label is None or label != label for label in labels):
@@ -133,6 +139,57 @@ def _check_counts(name: object, levels: Sequence[Any], labels: Sequence[Any], co
                 column=name,
             )
         seen.add(pair)
+
+
+def _check_margins(name: object, levels: Sequence[Any], labels: Sequence[Any], count: Float) -> None:
+    """Raise `InputError` for a class or a level "All" that is the sum of all others, as a cross table may have it."""
+    both = MARGIN in levels and MARGIN in labels
+    for what, own, other in (("class", labels, levels), ("level", levels, labels)):
+        others = [each for each in dict.fromkeys(own) if each != MARGIN]
+        if MARGIN not in own or len(others) < (1 if both else 2):
+            continue
+        excess = dict.fromkeys(other, 0.0)  # of the margin over the sum of the others
+        for mine, at, number in zip(own, other, count.tolist(), strict=True):
+            excess[at] += number if mine == MARGIN else -number
+        if all(abs(each) <= ROUNDING * count.sum() for each in excess.values()):
+            raise InputError(
+                f"Column {name!r}: the {what} {MARGIN!r} is the sum of the others. Build the table without margins.",
+                column=name,
+            )
+
+
+def _check_shares(name: object, levels: Sequence[Any], labels: Sequence[Any], count: Float) -> None:
+    """Raise `InputError` for shares in place of counts: they sum to 1, and are not whole numbers."""
+    if not (count % 1).any():
+        return
+    groups = {"each class": labels, "each level": levels, "the whole table": [None] * len(count)}
+    for where, keys in groups.items():
+        sums = dict.fromkeys(keys, 0.0)
+        for key, number in zip(keys, count.tolist(), strict=True):
+            sums[key] += number
+        if all(abs(each - 1) <= TOLERANCE for each in sums.values()):
+            advice = ", or give the shares to from_parameters" if where == "each class" else ""
+            raise InputError(
+                f"Column {name!r} has shares, not counts: they sum to 1 in {where}. Build the table without "
+                f"normalize={advice}.",
+                column=name,
+            )
+
+
+def _check_types(found: Sequence[ColumnCounts]) -> None:
+    """Raise `InputError` if some labels of classes are texts, and others are not."""
+    first: dict[bool, tuple[object, Any]] = {}
+    for name, _, labels, _ in found:
+        for label in labels:
+            first.setdefault(isinstance(label, str), (name, label))
+    if len(first) > 1:
+        (one, label), (other, another) = first.values()
+        where = f"column {one!r} has both" if one == other else f"they are in columns {one!r} and {other!r}"
+        raise InputError(
+            f"The classes {label!r} and {another!r} have different types; {where}. Name the classes by all strings or "
+            "all numbers.",
+            column=other,
+        )
 
 
 def fitted_counts(specification: Specification, counted: Sequence[ColumnCounts], class_counts: Any) -> Fitted:

@@ -44,9 +44,12 @@ class _Column(NamedTuple):
 
 
 def long_blocks(
-    columns: Mapping[str, list[Any]], prior: Any, classes: Any, families: Any, *, texts: bool
+    columns: Mapping[str, list[Any]], prior: Any, classes: Any, families: Any, *, texts: bool, takes_prior: bool = True
 ) -> tuple[list[GivenBlock], Classes]:
-    """The blocks of a listing with a row for each number; in a frame, tuples are ``texts``."""
+    """The blocks of a listing with a row for each number; in a frame, tuples are ``texts``.
+
+    ``takes_prior`` says whether the user may give a prior beside it.
+    """
     if any(columns.get("member", ())):
         raise InputError(
             "These are the parameters of an ensemble, which has several models of the same columns. Build one of them.",
@@ -58,7 +61,7 @@ def long_blocks(
     if not found:
         raise InputError("The listing has no parameters of columns.", argument="parameters")
     if prior is None and shares:
-        prior = _prior(next(iter(shares.values())))
+        prior = _prior(next(iter(shares.values())), takes_prior=takes_prior)
     of = given_classes(prior, classes)
     return list(_joined(found, of, families)), of
 
@@ -83,13 +86,15 @@ def _parts(name: Any) -> tuple[Any, ...]:
     return tuple(map(str, found)) if isinstance(found, tuple) else (name,)
 
 
-def _prior(numbers: Numbers) -> dict[Any, float]:
+def _prior(numbers: Numbers, *, takes_prior: bool) -> dict[Any, float]:
     """p(y) of a listing, which may be that of some classes."""
     prior = {label: values[0][1] for label, values in next(iter(numbers.values())).items()}
     if abs(sum(prior.values()) - 1) > 1e-6:
+        own = " Give prior={label: probability, ...} for these classes."
+        advice = own if takes_prior else " List all classes: call parameters() without classes=."
         raise InputError(
             f"The prior probabilities of the listing sum to {sum(prior.values()):.6g}: it has some classes of a "
-            "model only. Give prior={label: probability, ...} for these classes.",
+            f"model only.{advice}",
             argument="prior",
         )
     return prior

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
+from narwhals.dependencies import is_into_dataframe, is_pandas_like_dataframe, is_pandas_like_series
 
 from suffice.exceptions import Argument, InputError, counted, listed
 from suffice.families import Family, Gaussian, MultivariateGaussian
@@ -24,6 +26,7 @@ from suffice.statistics.scatter import PooledScatter, Scatter
 
 __all__ = ["GivenMoments", "check_column_names", "column_labels", "fitted_moments", "given_moments"]
 
+TEXTS = (nw.String, nw.Categorical, nw.Enum)
 Spread = Literal["variances", "covariances"]
 
 
@@ -74,6 +77,7 @@ def given_moments(
     if classes is None:
         _check_order(written, axis, {"n": n, "means": means} | ({what: spread} if by_class else {}))
     of = Classes(axis, axis.labels[axis.positions(np.array(written))].tolist(), np.ones(len(axis)))
+    _check_class_column(written, {"means": means, what: spread})
     weight = of.numbers(n, "n")
     if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
         raise InputError("n must be one number of rows for each class, at least 0.", argument="n")
@@ -81,7 +85,7 @@ def given_moments(
     centre = of.numbers(means, "means", columns=names)
     if centre.ndim != 2:
         raise InputError(
-            f"means must be finite numbers of each class and column (K, d); got shape {centre.shape}.",
+            f"means must be finite numbers of each class and column (K, d); got shape {centre.shape}.{_frame(means)}",
             argument="means",
         )
     names = list(range(centre.shape[1])) if names is None else names
@@ -103,6 +107,36 @@ def _check_order(written: list[Any], axis: ClassAxis, given: Mapping[str, Any]) 
                 "Name the order of its classes with classes=[...].",
                 argument="classes",
             )
+
+
+def _check_class_column(written: list[Any], given: Mapping[str, Any]) -> None:
+    """Raise `InputError` for a frame without an index that has the classes in a column.
+
+    Numbers may be labels by chance, unless all frames have them in the same column.
+    """
+    frames = {
+        name: nw.from_native(each, eager_only=True)
+        for name, each in given.items()
+        if is_into_dataframe(each) and not is_pandas_like_dataframe(each)
+    }
+    for name, frame in frames.items():
+        for column in frame.columns:
+            labels = [column in each.columns and set(each[column]) == set(written) for each in frames.values()]
+            if frame[column].dtype in TEXTS or (len(labels) > 1 and all(labels)):
+                holds = "the class labels" if set(frame[column]) == set(written) else "texts"
+                raise InputError(
+                    f"{name} has the column {column!r}, which holds {holds}. Remove the column, and name the classes "
+                    "in the order of the rows with classes=[...].",
+                    argument=name,
+                    column=column,
+                )
+
+
+def _frame(given: Any) -> str:
+    """Advice to give a frame in place of a Series, which has one column without saying so."""
+    if not is_pandas_like_series(given):
+        return ""
+    return f" Give a frame in place of a Series: select the column by rows.groupby(y)[[{given.name or 'x'!r}]]."
 
 
 def column_labels(columns: Any, *given: Any) -> list[Any] | None:
@@ -129,7 +163,7 @@ def _spread(given: Any, of: Classes, names: list[Any], what: Spread, *, pooled: 
         values = of.numbers(given, what, columns=names)
     shape = (d, d) if pooled else (len(of.axis), d) if what == "variances" else (len(of.axis), d, d)
     if values.shape != shape:
-        raise InputError(f"{what} has shape {values.shape}; expected {shape}.", argument=what)
+        raise InputError(f"{what} has shape {values.shape}; expected {shape}.{_frame(given)}", argument=what)
     _check_finite(values[None] if pooled else values, what, None if pooled else of.axis, names)
     if what == "variances":
         _check_variances(values, of.axis, names)

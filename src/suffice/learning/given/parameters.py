@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from suffice.exceptions import InputError, did_you_mean, listed
+import numpy as np
+
+from suffice.exceptions import Argument, InputError, did_you_mean, listed
+from suffice.families import Family, Text
 from suffice.families.given import LevelValues
 from suffice.families.pair_tables import GIVEN
 from suffice.learning.given.blocks import GivenBlock, family_for, inferred_family
@@ -18,7 +21,7 @@ from suffice.learning.given.column import member_tables, parameters_of_mapping, 
 from suffice.learning.given.labelled import aligned, labels_of
 from suffice.learning.given.long_listing import LONG, long_blocks, positions_of_texts
 from suffice.learning.given.times import time_kinds
-from suffice.model.parameter_tables import ColumnTable
+from suffice.model.parameter_tables import ColumnTable, ModelTables
 from suffice.numerics.types import Float
 from suffice.tables.listing import Listing
 from suffice.tables.table import Kind
@@ -26,20 +29,44 @@ from suffice.tables.table import Kind
 __all__ = ["given_block", "given_blocks", "is_listing"]
 
 
-def given_blocks(parameters: Any, prior: Any, classes: Any, families: Any) -> tuple[list[GivenBlock], Classes]:
-    """The blocks of given parameters, and their classes."""
+def given_blocks(
+    parameters: Any, prior: Any, classes: Any, families: Any, *, takes_prior: bool = True
+) -> tuple[list[GivenBlock], Classes]:
+    """The blocks of given parameters, and their classes; ``takes_prior`` if a prior may be given beside a listing."""
     columns = named_columns(parameters)
+    source = parameters.source if isinstance(parameters, Listing) else None
+    if isinstance(source, ModelTables):
+        _check_rebuilt(source, families)
     if columns is not None and is_listing(parameters):
         texts = not isinstance(parameters, Listing)  # a frame has no positions or tuples beside the texts in a column
         if texts:
             columns = columns | {"column": positions_of_texts(columns["column"])}
-        blocks, of = long_blocks(columns, prior, classes, families, texts=texts)
+        blocks, of = long_blocks(columns, prior, classes, families, texts=texts, takes_prior=takes_prior)
     else:
         _check_mapping(parameters, columns)
         of = given_classes(prior, classes)
         blocks = [given_block(key, given, of, family_for(families, key)) for key, given in parameters.items()]
     _check_families(families, blocks)
     return blocks, of
+
+
+def _check_rebuilt(source: ModelTables, families: Any) -> None:
+    """Raise `InputError` if a model has more than the parameters of its listing."""
+    if source.calibrated:
+        raise InputError(
+            "These are the parameters of a calibrated model, whose calibration parameters() does not list. Fit with ",
+            Argument("calibrate", False),
+            ", or save the model with save.",
+            argument="parameters",
+        )
+    for each in source.columns:
+        _check_family(each, family_for(families, each.column))
+
+
+def _check_family(table: ColumnTable, family: Any) -> None:
+    """Raise `InputError` if words of a listing have settings that the family to read it does not have."""
+    if isinstance(table.family, Text) and not table.member:
+        table.family.check_rebuilt(table.column, family if isinstance(family, Family) else None)
 
 
 def is_listing(parameters: Any) -> bool:
@@ -99,8 +126,21 @@ def given_block(key: Any, given: Any, classes: Classes, family: Any) -> GivenBlo
     else:
         parameters = parameters_of_mapping(key, given, classes, family)
     chosen = inferred_family(key, parameters) if family is None else family
+    if family is None and chosen == "exponential":
+        _check_mean_alone(key, parameters["mean"], classes)
     block = GivenBlock.of(key, chosen, _time_kinds(key, given if columns is None else columns, classes))
     return block.with_tables(member_tables(key, parameters, classes, block.family))
+
+
+def _check_mean_alone(key: Any, mean: Float, classes: Classes) -> None:
+    """Raise `InputError` for a mean that an exponential column cannot have, though only the mean is given."""
+    if mean.ndim == 1 and (mean <= 0).any():
+        k = int(np.argmax(mean <= 0))
+        raise InputError(
+            f"Column {key!r}: the mean of class {classes.axis.label(k)!r} is {mean[k]:.6g}, but a mean alone is read "
+            "as exponential, where it must be above 0. Give a deviation as well, for a Gaussian column.",
+            column=key,
+        )
 
 
 def _time_kinds(key: Any, given: Any, classes: Classes) -> tuple[Kind | None, ...]:
@@ -145,6 +185,8 @@ def _of_source(key: Any, source: Sequence[ColumnTable], classes: Classes, family
             f"names {len(names)}.",
             column=key,
         )
+    if family is not None:
+        _check_family(first, family)
     columns: list[Any] = [tuple(names)] if first.family.one_table else names
     pairs = zip(columns, source, strict=True)
     tables = [classes.table(name, _renamed(each.table, first.block, names)) for name, each in pairs]
