@@ -232,7 +232,7 @@ BROKEN = {
         "shape",
         (1,),
     ),
-    "telling missing cells": (NaiveBayes, missing, "missingness", ("x2",)),
+    "missing cells that depend on the class": (NaiveBayes, missing, "missingness", ("x2",)),
 }
 NON_NORMAL = {
     "heavy tails, equal covariances": (GaussianDiscriminant, 400, HALF, lambda r, y: heavy(r, y, 4), "covariances"),
