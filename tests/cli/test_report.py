@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from cli.made import ran, refused, run
@@ -82,3 +83,23 @@ def test_an_input_is_not_replaced(folder):
         assert "would replace an input" in refused("report", "flowers.suffice", "test.csv", "-o", output, code=2)
     assert (folder / "flowers.suffice").read_bytes() == model
     assert (folder / "test.csv").read_bytes() == data
+
+
+def test_data_may_lack_a_column(folder):
+    rows = pd.read_csv("test.csv")
+    missing = rows.columns[0]
+    rows.drop(columns=missing).to_csv("less.csv", index=False)
+    found = json.loads(ran("report", "flowers.suffice", "less.csv", "-t", "species", "--json"))
+    assert found["held_out"]["rule"] == "new rows"
+    assert found["held_out"]["n_rows"] == len(rows)
+    assert f"The data have no column '{missing}', so its cells count as missing." in found["warnings"]
+
+
+def test_texts_in_a_column_of_another_name(folder):
+    texts = ["cheap pills", "buy cheap", "see you", "you there"] * 3
+    rows = pd.DataFrame({"body": texts, "label": ["spam", "spam", "ham", "ham"] * 3})
+    rows.to_csv("mails.csv", index=False)
+    ran("fit", "mails.csv", "-t", "label", "--model", "text", "-o", "mails.suffice")
+    rows.rename(columns={"body": "message"}).to_csv("others.csv", index=False)
+    found = json.loads(ran("report", "mails.suffice", "others.csv", "-t", "label", "--json"))
+    assert found["held_out"]["n_rows"] == 12

@@ -350,20 +350,7 @@ def use_good_rows(
 def rows_for_model(model: GenerativeClassifier, rows: pa.Table, read: Sequence[str]) -> Any:
     """The columns of an Arrow table that a model reads, in the form that it takes; absent columns are missing."""
     fitted = model.fitted_
-    absent = fitted.reader.absent_columns(read, fitted.layout)
-    return fitted.reader.from_arrow(_with_columns(rows, read, absent, fitted.layout.feature_names))
-
-
-def _with_columns(rows: pa.Table, read: Sequence[str], absent: Sequence[str], names: Sequence[str] | None) -> pa.Table:
-    """The columns of a model, in its order, with nulls in those that are absent."""
-    chosen = rows.select(list(read))
-    if not absent or names is None:
-        return chosen
-    import pyarrow as pa
-
-    for name in absent:
-        chosen = chosen.append_column(name, pa.nulls(rows.num_rows))
-    return chosen.select([name for name in names if name in chosen.column_names])
+    return fitted.reader.from_arrow(fitted.reader.with_absent_columns(rows, read, fitted.layout))
 
 
 def known_target(model: GenerativeClassifier | None, target: str | None, *, documents: bool = False) -> str:

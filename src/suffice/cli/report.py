@@ -101,6 +101,7 @@ def command(
                 rows, row_weights, provided = _unlabelled(loaded, source, weights)
                 made = report_of(loaded, rows, None, row_weights, title=title, model_file=model, provided=provided)
             else:
+                model_columns(loaded, source, [column, weights])  # notes columns that are absent
                 made = report_of(loaded, source, column, weights, held_out=held_out, title=title, model_file=model)
         note_skipped_rows(source)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from suffice.learning.training_rows import (
     LabelledBatch,
     LabelledRows,
     LabelledSource,
+    TrainingRows,
     columns_by_position,
     summarize_batch,
     training_rows,
@@ -24,6 +26,8 @@ from suffice.learning.training_rows import (
 from suffice.model import Model
 from suffice.model.merge_tree import MergeTree
 from suffice.numerics.types import Codes, Float
+from suffice.sources.engine_types import ArrowTable
+from suffice.sources.files import Source
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
 from suffice.statistics.classes import present_rows
@@ -57,6 +61,8 @@ class LabelledTable:
         Bad rows of the source that were skipped.
     model : Model, optional
         Statistics of all rows of a source, on the classes of the model.
+    absent : tuple of str
+        Columns that the source lacks; their cells are missing.
     """
 
     table: Table
@@ -68,6 +74,7 @@ class LabelledTable:
     name: str = ""
     skipped: int = 0
     model: Model | None = None
+    absent: tuple[str, ...] = ()
 
     @property
     def members(self) -> Membership:
@@ -89,9 +96,27 @@ class LabelledTable:
 
 @dataclass(frozen=True, eq=False)
 class _RowsOnly(Expected):
-    """Rows are read as for learning, and not summarised; if ``scored``, the model must be able to score each row."""
+    """Rows are read as for learning, and not summarised.
+
+    If ``scored``, the model must be able to score each row. If ``lenient``, a source may lack columns, as for predictions.
+    """
 
     scored: bool = False
+    lenient: bool = False
+
+    def columns(self, source: Source, others: Sequence[str]) -> list[str]:
+        """The columns of a source to read; ``others`` are all but the target and the weights."""
+        if not self.lenient or self.fitted is None:
+            return super().columns(source, others)
+        besides = [name for name in source.names if name not in others]
+        fitted = self.fitted
+        return fitted.reader.prediction_columns(source, besides, (), fitted.layout, fitted.optional_columns)
+
+    def rows(self, rows: ArrowTable, columns: Sequence[str]) -> ArrowTable:
+        """These columns of a batch, and missing cells in columns that the source lacks."""
+        if not self.lenient or self.fitted is None:
+            return super().rows(rows, columns)
+        return self.fitted.reader.with_absent_columns(rows, columns, self.fitted.layout)
 
     def summarize(self, table: Table, members: Membership, layout: RowLayout) -> Model:
         """The model of no rows."""
@@ -102,7 +127,13 @@ class _RowsOnly(Expected):
 
 
 def read_labelled(
-    fitted: Fitted, X: object, y: object, sample_weight: object = None, *, scored: bool = False
+    fitted: Fitted,
+    X: object,
+    y: object,
+    sample_weight: object = None,
+    *,
+    scored: bool = False,
+    lenient: bool = False,
 ) -> LabelledTable:
     """Read rows, labels and weights with the columns of a fitted model.
 
@@ -115,9 +146,11 @@ def read_labelled(
     scored : bool
         Whether the rows are to be scored by the model. Then a row of a source that the model cannot score is an error
         with its place, or is skipped; and of a sample the statistics of all rows are kept for `are_training_rows`.
+    lenient : bool
+        Whether a source may lack columns whose cells may be missing.
     """
     rows = training_rows(X, y, sample_weight)
-    expected = _RowsOnly(fitted.specification, fitted=replace(fitted, target=None), scored=scored)
+    expected = _RowsOnly(fitted.specification, fitted=replace(fitted, target=None), scored=scored, lenient=lenient)
     if isinstance(rows, LabelledRows):
         table, members, _ = rows.read(expected)
         is_sample, n_rows, name, skipped, model = False, 0, "", 0, None
@@ -139,7 +172,16 @@ def read_labelled(
             argument="y",
         )
     n_rows = n_rows if is_sample else len(codes)
-    return LabelledTable(table, codes, members.weights, fitted.classes, n_rows, unknown, name, skipped, model)
+    absent = _absent(fitted, rows, expected)
+    return LabelledTable(table, codes, members.weights, fitted.classes, n_rows, unknown, name, skipped, model, absent)
+
+
+def _absent(fitted: Fitted, rows: TrainingRows, expected: _RowsOnly) -> tuple[str, ...]:
+    """The columns of the model that a source lacks."""
+    if not (expected.lenient and isinstance(rows, LabelledSource)):
+        return ()
+    others = [name for name in rows.source.names if name not in (rows.target, rows.weights)]
+    return tuple(fitted.reader.absent_columns(expected.columns(rows.source, others), fitted.layout))
 
 
 def are_training_rows(fitted: Fitted, read: LabelledTable) -> bool:

@@ -97,6 +97,14 @@ class Expected:
         blocks = self.specification.blocks_of(layout.schema)
         return self.first if self.first is not None and same_layout(self.first, blocks) else blocks
 
+    def columns(self, source: Source, others: Sequence[str]) -> list[str]:
+        """The columns of a source to read; ``others`` are all but the target and the weights."""
+        return self.specification.reader.source_columns(source, list(others), self.layout)
+
+    def rows(self, rows: ArrowTable, columns: Sequence[str]) -> ArrowTable:
+        """These columns of a batch, in the order that the model expects."""
+        return rows.select(list(columns))
+
     def chosen_layout(self, table: Table, members: Membership, layout: RowLayout) -> RowLayout:
         """The layout of the first batch with the families that its rows choose; a known layout is unchanged."""
         if self.fitted is not None:
@@ -342,7 +350,7 @@ class LabelledSource(TrainingRows):
             )
         self.labels = LabelReader(self.target, expected.classes)
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
-        columns = expected.specification.reader.source_columns(self.source, others, expected.layout)
+        columns = expected.columns(self.source, others)
         self.source.read_numbers(expected.specification.reader.number_columns(columns, expected.layout))
         if expected.layout is not None:
             known = expected.layout
@@ -418,7 +426,7 @@ class _BatchReader:
         codes, missing = labels.read(rows[labels.column])
         check_labels(labels.column, missing, as_text=self.rows.source.is_text)
         members = Membership(labels.axis, codes=codes, weights=None if weights is None else weights_of(rows, weights))
-        known, reader = rows.select(self.columns), self.expected.specification.reader
+        known, reader = self.expected.rows(rows, self.columns), self.expected.specification.reader
         with columns_by_position(self.layout):
             table, _, layout = reader.training(reader.from_arrow(known), codes, self.layout, 0)
         if self.layout is None:

@@ -86,7 +86,7 @@ def read_rows(
         if not len(table):
             raise InputError("X has no rows. Give rows, or make a report of the model alone.", argument="X")
         return ReportRows(table, read_weights(sample_weight, len(table)), None, True, provided)
-    read = read_labelled(fitted, X, y, sample_weight, scored=True)
+    read = read_labelled(fitted, X, y, sample_weight, scored=True, lenient=True)
     if read.name:
         provided = Provided(read.name, read.skipped, read.n_rows)
     return ReportRows(read.table, read.weights, read, not is_held_out(fitted, read, held_out), provided)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from suffice.exceptions import counted
+from suffice.exceptions import counted, listed
 from suffice.formats import percent_text
 from suffice.learning.fitted import Fitted
 from suffice.learning.tuning_result import is_auto
@@ -194,6 +194,9 @@ def warnings_of(
                 f"average.{_calibration_advice(fitted)}"
             )
         out += held_out.notes
+    if rows is not None and rows.labelled is not None and rows.labelled.absent:
+        cells = "its cells count" if len(rows.labelled.absent) == 1 else "their cells count"
+        out.append(f"The data have no column {listed(rows.labelled.absent)}, so {cells} as missing.")
     if rows is not None and rows.provided.skipped:
         out.append(f"{counted(rows.provided.skipped, 'row')} of the data could not be read.")
     return tuple(out)

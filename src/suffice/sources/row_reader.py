@@ -16,6 +16,7 @@ import numpy as np
 
 from suffice.exceptions import Argument, InputError, listed
 from suffice.numerics.types import Array
+from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import CellFormat, Source
 from suffice.sources.forms import Form
 from suffice.sources.frames import DrawnColumn as SampledColumn
@@ -190,6 +191,17 @@ class RowReader(ABC):
         """The named columns that a model uses and that are not among those in ``read``."""
         ignored = self.ignored(layout)
         return [name for name in layout.feature_names or () if name not in read and name not in ignored]
+
+    def with_absent_columns(self, rows: ArrowTable, read: Sequence[str], layout: RowLayout) -> ArrowTable:
+        """The columns ``read`` of an Arrow table in the order of a model, with nulls in those that are absent."""
+        chosen, absent = rows.select(list(read)), self.absent_columns(read, layout)
+        if not absent or layout.feature_names is None:
+            return chosen
+        import pyarrow as pa
+
+        for name in absent:
+            chosen = chosen.append_column(name, pa.nulls(rows.num_rows))
+        return chosen.select([name for name in layout.feature_names if name in chosen.column_names])
 
     def _named_columns(
         self,
