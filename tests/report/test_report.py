@@ -279,8 +279,13 @@ def test_source(tmp_path):
     path = tmp_path / "rows.csv"
     X.assign(grade=y).to_csv(path, index=False)
     model = NaiveBayes().fit(str(path), "grade")
-    with pytest.raises(InputError, match="y must be the name of its column of labels"):
-        model.report(str(path))
+    X.to_csv(tmp_path / "unlabelled.csv", index=False)
+    for rows in (X, str(tmp_path / "unlabelled.csv")):
+        alone = model.report(rows).summary
+        assert alone.held_out is None or alone.held_out.source == "fit"
+        assert dict(alone.provenance.data.rows)["rows"] == "240"
+        shares = {column.name: column.missing for column in alone.columns}
+        assert shares == pytest.approx({name: X[name].isna().mean() for name in X})
     found = model.report(str(path), "grade").summary
     assert found.held_out.rule == "leave-one-out"
     assert found.title == "NaiveBayes model of grade"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,18 +21,13 @@ from suffice.cli.reading import (
     open_data,
     optional_data_argument,
     reading_options,
-    rows_for_model,
-    use_good_rows,
     weights_option,
 )
 from suffice.cli.writing import check_writable
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from suffice.estimators.base import GenerativeClassifier
     from suffice.learning.row_predictions import HeldOutSetting
-    from suffice.report.rows import Provided
     from suffice.sources.files import Source
 
 __all__ = ["command"]
@@ -97,12 +92,8 @@ def command(
         held_out: HeldOutSetting = "auto" if are_new is None else not are_new
         column = _label_column(loaded, source, target)
         with reading_progress(source, "Reading"):
-            if column is None:
-                rows, row_weights, provided = _unlabelled(loaded, source, weights)
-                made = report_of(loaded, rows, None, row_weights, title=title, model_file=model, provided=provided)
-            else:
-                model_columns(loaded, source, [column, weights])  # notes columns that are absent
-                made = report_of(loaded, source, column, weights, held_out=held_out, title=title, model_file=model)
+            model_columns(loaded, source, [column, weights])  # notes columns that are absent
+            made = report_of(loaded, source, column, weights, held_out=held_out, title=title, model_file=model)
         note_skipped_rows(source)
     else:
         if target is not None or weights is not None or are_new is not None:
@@ -130,30 +121,3 @@ def _label_column(model: GenerativeClassifier, source: Source, target: str | Non
         return column
     note("The rows have no labels, so the report has no scores. Name the column of labels with --target.")
     return None
-
-
-def _unlabelled(model: GenerativeClassifier, source: Source, weights: str | None) -> tuple[Any, Any, Provided]:
-    """A uniform sample of the rows of a source that the model can read, their weights, and where they came from."""
-    import numpy as np
-
-    from suffice.exceptions import InputError
-    from suffice.learning.good_rows import weights_of
-    from suffice.learning.kept_rows import KeptRows
-    from suffice.learning.prediction import joint
-    from suffice.report.rows import Provided
-    from suffice.statistics import ClassAxis, Membership
-
-    fitted, kept, axis = model.fitted_, KeptRows(), ClassAxis.of([0])
-    read = model_columns(model, source, [weights])
-
-    def add(rows: pa.Table, model_rows: Any) -> None:
-        joint(fitted, fitted.reader.rows(model_rows, fitted.layout))  # a row that cannot be scored is a bad row
-        row_weights = None if weights is None else weights_of(rows, weights)
-        kept.add(rows.select(read), Membership(axis, codes=np.zeros(rows.num_rows, np.int64), weights=row_weights))
-
-    for batch in source.batches(list(dict.fromkeys([*read, *([] if weights is None else [weights])]))):
-        use_good_rows(model, source, batch, read, add)
-    if not kept.n_seen:
-        raise InputError(f"{source.name} has no rows for the report. For a report of the model alone, give no data.")
-    rows, members = kept.rows(axis)
-    return rows_for_model(model, rows, read), members.weights, Provided(source.name, source.skipped, kept.n_seen)

@@ -1,4 +1,4 @@
-"""Labelled rows that a fitted model is shown with or tested on: arrays and frames, or a source in batches."""
+"""Rows that a fitted model is shown with or tested on: arrays and frames, or a source in batches."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from suffice.exceptions import ClassError, InputError, counted, listed
 from suffice.learning.fitted import Fitted
+from suffice.learning.good_rows import of_good_rows, weights_of
 from suffice.learning.kept_rows import KeptRows
 from suffice.learning.prediction import joint
 from suffice.learning.training_rows import (
@@ -20,6 +22,7 @@ from suffice.learning.training_rows import (
     LabelledSource,
     TrainingRows,
     columns_by_position,
+    read_as_known,
     summarize_batch,
     training_rows,
 )
@@ -27,13 +30,13 @@ from suffice.model import Model
 from suffice.model.merge_tree import MergeTree
 from suffice.numerics.types import Codes, Float
 from suffice.sources.engine_types import ArrowTable
-from suffice.sources.files import Source
+from suffice.sources.files import Source, open_source
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
 from suffice.statistics.classes import present_rows
 from suffice.tables import Table
 
-__all__ = ["LabelledTable", "are_training_rows", "read_labelled"]
+__all__ = ["LabelledTable", "UnlabelledTable", "are_training_rows", "read_labelled", "read_unlabelled"]
 
 COMPARED = 64  # rows whose scores tell whether two models are the same
 SAME = 1e-7  # relative difference of scores
@@ -98,7 +101,7 @@ class LabelledTable:
 class _RowsOnly(Expected):
     """Rows are read as for learning, and not summarised.
 
-    If ``scored``, the model must be able to score each row. If ``lenient``, a source may lack columns, as for predictions.
+    If ``scored``, the model must be able to score each row. If ``lenient``, a source may lack columns.
     """
 
     scored: bool = False
@@ -174,6 +177,49 @@ def read_labelled(
     n_rows = n_rows if is_sample else len(codes)
     absent = _absent(fitted, rows, expected)
     return LabelledTable(table, codes, members.weights, fitted.classes, n_rows, unknown, name, skipped, model, absent)
+
+
+class UnlabelledTable(NamedTuple):
+    """Rows without labels and their weights, a sample if ``n_rows`` are more; the name and skipped rows of a source."""
+
+    table: Table
+    weights: Float | None
+    n_rows: int
+    name: str
+    skipped: int
+
+
+def read_unlabelled(fitted: Fitted, X: object, sample_weight: object = None) -> UnlabelledTable:
+    """Read rows of a source that the model can score, without labels; a uniform sample of many.
+
+    Parameters
+    ----------
+    X : a source
+    sample_weight : str, optional
+        The column of row weights.
+    """
+    source, weights = open_source(X), None if sample_weight is None else str(sample_weight)
+    if weights is not None:
+        source.check_column(weights)
+        source.read_numbers([weights])
+    reader, layout = fitted.reader, fitted.layout
+    columns = reader.prediction_columns(source, [weights], (), layout, fitted.optional_columns)
+    read_as_known(source, columns, reader, layout)
+    kept, axis = KeptRows(), ClassAxis.of([0])
+
+    def add(rows: ArrowTable) -> None:
+        known = reader.with_absent_columns(rows, columns, layout)
+        joint(fitted, reader.rows(reader.from_arrow(known), layout))  # a row that cannot be scored is a bad row
+        own = None if weights is None else weights_of(rows, weights)
+        kept.add(known, Membership(axis, codes=np.zeros(rows.num_rows, np.int64), weights=own))
+
+    for batch in source.batches(list(dict.fromkeys([*columns, *([] if weights is None else [weights])]))):
+        of_good_rows(batch, source.skip_or_raise, add)
+    if not kept.n_seen:
+        raise InputError(f"{source.name or 'The source'} has no rows.")
+    rows, members = kept.rows(axis)
+    table = reader.rows(reader.from_arrow(rows), layout)
+    return UnlabelledTable(table, members.weights, kept.n_seen, source.name, source.skipped)
 
 
 def _absent(fitted: Fitted, rows: TrainingRows, expected: _RowsOnly) -> tuple[str, ...]:

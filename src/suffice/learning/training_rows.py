@@ -40,6 +40,7 @@ __all__ = [
     "LabelledSource",
     "TrainingRows",
     "columns_by_position",
+    "read_as_known",
     "seen_classes",
     "summarize_batch",
     "training_rows",
@@ -351,12 +352,7 @@ class LabelledSource(TrainingRows):
         self.labels = LabelReader(self.target, expected.classes)
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
         columns = expected.columns(self.source, others)
-        self.source.read_numbers(expected.specification.reader.number_columns(columns, expected.layout))
-        if expected.layout is not None:
-            known = expected.layout
-            formats = {name: form for name, form in known.formats.items() if name in columns}
-            types = {} if self.source.is_text else _types_of_texts(columns, known)
-            self.source.read_as(types, formats, known.nulls)
+        read_as_known(self.source, columns, expected.specification.reader, expected.layout)
         read = list(dict.fromkeys([*columns, self.target, *([] if self.weights is None else [self.weights])]))
         reader = _BatchReader(self, expected, columns)
         with closing(self.source.batches(read, coded=[self.target])) as batches:
@@ -444,6 +440,14 @@ class _BatchReader:
             self.expected.check(len(members), labels.axis, layout.n_columns)
         labels.learned(codes)
         return LabelledBatch(table, members, model, self.layout, known)
+
+
+def read_as_known(source: Source, columns: Sequence[str], reader: RowReader, layout: RowLayout | None) -> None:
+    """Make a source read columns as numbers and in the formats that a model knows, if it knows them."""
+    source.read_numbers(reader.number_columns(list(columns), layout))
+    if layout is not None:
+        formats = {name: form for name, form in layout.formats.items() if name in columns}
+        source.read_as({} if source.is_text else _types_of_texts(columns, layout), formats, layout.nulls)
 
 
 def _types_of_texts(columns: Sequence[str], layout: RowLayout) -> dict[str, str]:

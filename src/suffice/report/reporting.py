@@ -11,7 +11,7 @@ from suffice.exceptions import InputError, counted
 from suffice.learning.fitted import Fitted, fitted_of
 from suffice.learning.row_predictions import HeldOutSetting, check_held_out
 from suffice.model_file.disk import NotAFileError, as_path, reason, replacing
-from suffice.report.rows import Provided, read_rows
+from suffice.report.rows import read_rows
 from suffice.report.summarizing import summarize
 from suffice.report.summary import Summary
 
@@ -96,7 +96,6 @@ def report_of(
     held_out: HeldOutSetting = "auto",
     title: str | None = None,
     model_file: str | None = None,
-    provided: Provided | None = None,
 ) -> Report:
     """Make a report of a fitted model; see the method ``report`` of the estimators.
 
@@ -111,12 +110,10 @@ def report_of(
     title : str, optional
     model_file : str, optional
         Where the model was read from.
-    provided : Provided, optional
-        Where the rows came from.
     """
     fitted = fitted_of(model, "A report")
     if X is None and y is not None:
         raise InputError("y holds labels of rows, but X is missing. Give both, or neither.", argument="X")
     check_held_out(held_out)
-    rows = None if X is None else read_rows(fitted, X, y, sample_weight, held_out, provided or Provided())
+    rows = None if X is None else read_rows(fitted, X, y, sample_weight, held_out)
     return Report(summarize(fitted, rows, title=title, model_file=model_file))

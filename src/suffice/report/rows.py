@@ -8,10 +8,11 @@ from typing import Any
 
 from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
-from suffice.learning.labelled_tables import LabelledTable, read_labelled
+from suffice.learning.labelled_tables import LabelledTable, read_labelled, read_unlabelled
 from suffice.learning.row_predictions import HeldOutSetting, is_held_out
 from suffice.numerics.types import Codes, Float
 from suffice.sources.arrays import plain_rows
+from suffice.sources.files import Source
 from suffice.sources.labels import read_weights
 from suffice.tables import Table
 
@@ -68,25 +69,20 @@ class ReportRows:
         return None if self.labelled is None else self.labelled.codes
 
 
-def read_rows(
-    fitted: Fitted, X: Any, y: Any, sample_weight: Any, held_out: HeldOutSetting, provided: Provided
-) -> ReportRows:
+def read_rows(fitted: Fitted, X: Any, y: Any, sample_weight: Any, held_out: HeldOutSetting) -> ReportRows:
     """Read rows and labels; ``held_out`` says whether the model has learned them, so that they are held out.
 
-    ``X`` and ``y`` are those of `fit`, a source and the name of its target among them; or ``y`` is None.
+    ``X`` and ``y`` are those of `fit`, a source and the name of its target among them; or ``y`` is None, and ``X`` has
+    rows or is a file.
     """
     if y is None:
-        if isinstance(X, str | os.PathLike):
-            raise InputError(
-                "X is the name of a file, so y must be the name of its column of labels. Rows without labels are read "
-                "from memory, or by the command suffice report.",
-                argument="y",
-            )
+        if isinstance(X, str | os.PathLike | Source):
+            found = read_unlabelled(fitted, X, sample_weight)
+            return ReportRows(found.table, found.weights, None, True, Provided(found.name, found.skipped, found.n_rows))
         table = fitted.reader.rows(plain_rows(X), fitted.layout)
         if not len(table):
             raise InputError("X has no rows. Give rows, or make a report of the model alone.", argument="X")
-        return ReportRows(table, read_weights(sample_weight, len(table)), None, True, provided)
+        return ReportRows(table, read_weights(sample_weight, len(table)), None, True, Provided())
     read = read_labelled(fitted, X, y, sample_weight, scored=True, lenient=True)
-    if read.name:
-        provided = Provided(read.name, read.skipped, read.n_rows)
+    provided = Provided(read.name, read.skipped, read.n_rows)
     return ReportRows(read.table, read.weights, read, not is_held_out(fitted, read, held_out), provided)
