@@ -45,7 +45,7 @@ __all__ = ["NO_COST", "DoubleCounting", "HeldOutParts", "double_counting", "held
 MOST_ROWS, MOST_CELLS = 4000, 1 << 21  # log-likelihoods of rows, classes and columns
 LEAST_ROWS = 40
 WEIGHTS = np.linspace(0.5, 1.0, 26)
-NO_COST = 5e-4  # nats per row; a smaller cost is none
+NO_COST = 5e-4  # nats per row; smaller costs count as zero
 
 
 @dataclass(frozen=True)

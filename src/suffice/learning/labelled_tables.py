@@ -21,9 +21,9 @@ from suffice.learning.training_rows import (
     LabelledRows,
     LabelledSource,
     TrainingRows,
-    columns_by_position,
     read_as_known,
     summarize_batch,
+    table_of_kept,
     training_rows,
 )
 from suffice.model import Model
@@ -33,7 +33,7 @@ from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Source, open_source
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
-from suffice.statistics.classes import present_rows
+from suffice.statistics.classes import evenly_spaced, present_rows
 from suffice.tables import Table
 
 __all__ = ["LabelledTable", "UnlabelledTable", "are_training_rows", "read_labelled", "read_unlabelled"]
@@ -237,7 +237,7 @@ def are_training_rows(fitted: Fitted, read: LabelledTable) -> bool:
     model = _statistics(fitted, read.table, read.members) if read.model is None else read.model
     if model is None or not np.allclose(model.weights.weight, fitted.model.weights.weight, rtol=1e-9):
         return False
-    some = read.table.take(np.unique(np.linspace(0, len(read.table) - 1, COMPARED).astype(np.intp)))
+    some = read.table.take(evenly_spaced(np.arange(len(read.table)), COMPARED))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -272,10 +272,7 @@ def _source_rows(fitted: Fitted, rows: LabelledSource, expected: _RowsOnly) -> t
     if not rows.n_rows:
         raise InputError(f"{rows.name} has no rows.", file=_file(rows))
     kept, members = rows.keep.rows(rows.labels.axis)
-    reader = fitted.reader
-    with columns_by_position(fitted.layout):
-        table, _, _ = reader.training(reader.from_arrow(kept), np.asarray(members.codes), fitted.layout, 0)
-    return table, members, tree.total() if learnable else None
+    return table_of_kept(fitted, kept, members), members, tree.total() if learnable else None
 
 
 def _batch_statistics(fitted: Fitted, batch: LabelledBatch) -> Model | None:

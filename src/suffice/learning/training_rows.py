@@ -39,10 +39,10 @@ __all__ = [
     "LabelledRows",
     "LabelledSource",
     "TrainingRows",
-    "columns_by_position",
     "read_as_known",
     "seen_classes",
     "summarize_batch",
+    "table_of_kept",
     "training_rows",
 ]
 
@@ -388,10 +388,15 @@ class LabelledSource(TrainingRows):
         if self.keep is None:
             return None
         rows, members = self.kept_rows = self.keep.rows(fitted.classes)
-        reader = fitted.reader
-        with columns_by_position(fitted.layout):
-            table, _, _ = reader.training(reader.from_arrow(rows), np.asarray(members.codes), fitted.layout, 0)
-        return table, members
+        return table_of_kept(fitted, rows, members), members
+
+
+def table_of_kept(fitted: Fitted, rows: ArrowTable, members: Membership) -> Table:
+    """Rows of a source that were kept, as the model reads them."""
+    reader = fitted.reader
+    with columns_by_position(fitted.layout):
+        table, _, _ = reader.training(reader.from_arrow(rows), np.asarray(members.codes), fitted.layout, 0)
+    return table
 
 
 @contextmanager
