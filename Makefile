@@ -8,7 +8,7 @@ MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser check bench instructions mutate sanitize fuzz wheel clean
+.PHONY: help demo docs test test-browser check bench instructions mutate sanitize fuzz wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -26,10 +26,13 @@ $(READY): $(MADE) $(SOURCES)
 demo: $(READY) ## fit, evaluate, explain, merge, report and compare on bundled data, step by step
 	@$(BIN)/suffice demo
 
+docs: $(READY) ## build the documentation site in build/docs; open build/docs/index.html
+	$(BIN)/python -m sphinx -q -W --keep-going -j 2 docs build/docs
+
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-test-browser: $(READY) ## run the tests of pages in Chromium
+test-browser: docs ## build the site, and run the tests of pages in Chromium
 	tests/browser/setup
 	@$(BIN)/python -c 'import selenium' 2>/dev/null || \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
@@ -41,7 +44,7 @@ check: $(READY) ## run linters, type checks, import rules, doctests and the chec
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' --ignore=docs/images README.md docs tests/package/test_exports.py
+	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' --ignore=docs/images --ignore=docs/_extensions --ignore=docs/conf.py README.md docs tests/package/test_exports.py
 
 bench: $(READY) ## time the models against scikit-learn (ARGS=--quick takes a minute)
 	$(BIN)/python benchmarks/run.py $(ARGS)

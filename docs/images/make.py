@@ -19,12 +19,12 @@ DPI = 90
 
 
 def pictures_by_page() -> dict[Path, list[str]]:
-    """The pictures that each page shows and makes, in their order; a picture belongs to the page that first shows it."""
+    """The pictures that each page shows and makes, in their order; the first page of the site only shows some."""
     return {
         page: names
         for page in sorted(DOCS.rglob("*.md"))
         if (names := [name for name in PICTURE.findall(page.read_text(encoding="utf-8")) if name not in MADE_ELSEWHERE])
-        and page.name not in {"index.md", "start.md"}
+        and page.name != "index.md"
     }
 
 

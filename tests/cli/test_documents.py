@@ -8,7 +8,7 @@ from cli.recorded import BLOCK, matches, printed_by, steps_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
-    path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if BLOCK.search(path.read_text())
+    path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if BLOCK.search(path.read_text())
 ]
 
 

@@ -1,0 +1,65 @@
+"""Configuration of the documentation site: ``make docs`` builds it into ``build/docs``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import suffice
+
+sys.path.insert(0, str(Path(__file__).with_name("_extensions")))
+
+project = "Suffice"
+author = "The Suffice developers"
+copyright = "The Suffice developers"  # noqa: A001 (the name is Sphinx's)
+version = release = suffice.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "code_blocks",
+    "mathml",
+    "public_members",
+]
+exclude_patterns = ["_extensions", "_templates"]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+
+# Pages
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 4  # as on GitHub, so that a link works in both places
+myst_dmath_double_inline = False
+suppress_warnings = ["myst.xref_ambiguous"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# Reference
+default_role = "py:obj"
+autosummary_generate = True
+autosummary_imported_members = True
+autodoc_typehints = "none"  # numpydoc's sections have the types
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+toc_object_entries_show_parents = "hide"
+
+# Everything is in the folder: no request leaves the machine, and search works from disk.
+html_theme = "pydata_sphinx_theme"
+html_title = "Suffice"
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_copy_source = False
+html_show_search_summary = False  # summaries are fetched, which browsers refuse for files
+html_sidebars = {"index": [], "start": [], "cheat_sheet": [], "command": []}
+html_theme_options = {
+    "logo": {"text": "Suffice"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 8,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

@@ -1,0 +1,151 @@
+"""The documentation site, opened from disk: nothing is missing or fetched, search works, phones and dark mode."""
+
+import urllib.parse
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from pages import console_messages, network_requests
+
+SITE = Path(__file__).parents[2] / "build" / "docs"
+PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False}
+DESKTOP = {"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+CONTRAST = """
+const parts = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((each) => each / 255);
+const light = (color) => parts(color)
+  .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+const ground = light(getComputedStyle(document.body).backgroundColor);
+const ink = light(getComputedStyle(document.querySelector("article p")).color);
+return [(Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05), ground];
+"""
+RESULTS = """
+const done = arguments[arguments.length - 1];
+const wait = () => {
+  const found = document.querySelectorAll("#search-results ul.search li a");
+  const text = document.querySelector("#search-results p")?.textContent ?? "";
+  if (found.length || /did not match/.test(text)) done([...found].map((each) => each.textContent));
+  else setTimeout(wait, 50);
+};
+wait();
+"""
+
+
+class References(HTMLParser):
+    """What a page loads (scripts, styles, images) and what it links to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loaded, self.linked, self.ids = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.ids.add(found.get("id"))
+        if tag == "a":
+            self.linked.append(found.get("href"))
+        elif tag == "link":
+            self.loaded.append(found.get("href"))
+        elif tag in {"script", "img", "source", "iframe"}:
+            self.loaded.append(found.get("src"))
+
+
+@pytest.fixture(scope="module")
+def site():
+    """References of each page by its path."""
+    assert (SITE / "index.html").exists(), "The site is not built: run make docs."
+    return {path: References(path.read_text(encoding="utf-8")) for path in sorted(SITE.rglob("*.html"))}
+
+
+def written(site):
+    """Pages that somebody wrote, and some of the generated ones."""
+    names = [path.relative_to(SITE).as_posix() for path in site if "_static" not in path.parts]
+    generated = [name for name in names if "/generated/" in name]
+    return [name for name in names if name not in generated] + generated[::12]
+
+
+def open_page(browser, name, size, scheme="light"):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.get(f"{SITE.as_uri()}/{name}")
+
+
+def test_every_asset_and_link_exists(site):
+    missing = []
+    for path, found in site.items():
+        for address in {*found.loaded, *found.linked} - {None, ""}:
+            parsed = urllib.parse.urlparse(address)
+            if parsed.scheme or parsed.netloc:
+                if address in found.loaded:
+                    missing.append(f"{path.name} loads {address}")
+                continue
+            target = (path.parent / urllib.parse.unquote(parsed.path)).resolve() if parsed.path else path
+            if not target.exists():
+                missing.append(f"{path.name}: {address}")
+            elif parsed.fragment and target in site and urllib.parse.unquote(parsed.fragment) not in site[target].ids:
+                missing.append(f"{path.name}: no place {address}")
+    assert not missing
+
+
+def test_pages_open_from_disk_without_errors_or_requests(browser, site):
+    for name in written(site):
+        open_page(browser, name, DESKTOP)
+        assert (name, console_messages(browser), network_requests(browser)) == (name, [], [])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_a_phone(browser, site, scheme):
+    for name in written(site):
+        open_page(browser, name, PHONE, scheme)
+        wide = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        assert (name, wide <= 0) == (name, True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["start.html", "models/gaussian_discriminant_analysis.html", "command.html"])
+def test_text_is_readable(browser, name, scheme):
+    open_page(browser, name, DESKTOP, scheme)
+    contrast, ground = browser.execute_script(CONTRAST)
+    assert contrast > 4.5
+    assert (ground < 0.2) == (scheme == "dark")
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [("Laplace", "Six messages"), ("covariance", "Gaussian discriminant analysis"), ("PoissonNB", "PoissonNB")],
+)
+def test_search_works_from_disk(browser, words, page):
+    open_page(browser, f"search.html?q={words}", DESKTOP)
+    found = browser.execute_async_script(RESULTS)
+    assert any(page in each for each in found), found
+    assert console_messages(browser) == network_requests(browser) == []
+
+
+def test_search_says_that_nothing_was_found(browser):
+    open_page(browser, "search.html?q=xyzzyqwerty", DESKTOP)
+    assert browser.execute_async_script(RESULTS) == []
+
+
+def test_formulas_are_drawn(browser, site):
+    pages = [path for path in site if "<math" in path.read_text(encoding="utf-8")]
+    assert len(pages) >= 6
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        assert (path.name, "<merror" in text, "$$" in text) == (path.name, False, False)
+        open_page(browser, path.relative_to(SITE).as_posix(), DESKTOP)
+        sizes = browser.execute_script(
+            "return [...document.querySelectorAll('math')].map((each) => each.getBoundingClientRect().width)"
+        )
+        assert min(sizes) > 2
+
+
+def test_pictures_are_drawn(browser, site):
+    for name in ("index.html", "start.html", "plotting.html", "models/gaussian_discriminant_analysis.html"):
+        open_page(browser, name, DESKTOP)
+        widths = browser.execute_script(
+            "return [...document.querySelectorAll('article img')].map((each) => each.naturalWidth)"
+        )
+        assert widths
+        assert min(widths) > 100
