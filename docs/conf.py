@@ -49,6 +49,7 @@ toc_object_entries_show_parents = "hide"
 # Everything is in the folder: no request leaves the machine, and search works from disk.
 html_theme = "pydata_sphinx_theme"
 html_title = "Suffice"
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
