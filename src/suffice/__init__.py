@@ -1,17 +1,63 @@
 """Suffice: generative classification from sufficient statistics that add.
 
+A first example:
+
 >>> from sklearn.datasets import load_iris
 >>> from suffice import GaussianDiscriminant
 >>> X, y = load_iris(return_X_y=True)
->>> GaussianDiscriminant().fit(X, y).score(X, y)
+>>> model = GaussianDiscriminant().fit(X, y)
+>>> model.score(X, y)
 0.98
+>>> model.predict_proba(X[70:71]).round(4)
+array([[0.    , 0.2755, 0.7245]])
 
-`GaussianDiscriminant`, `NaiveBayes`, `AveragedDependence` and `TextNaiveBayes` are the library's own classifiers.
-``suffice.naive_bayes`` and ``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those
-names. `merge` joins models that were fitted apart. `diagnose` tests what
-a model assumes about rows. `WordCounts` makes a sparse matrix of documents.
-``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
-``suffice.testing`` the laws that both keep.
+Fit a model::
+
+    any rows, without settings       GenerativeEnsemble, or fit(rows, labels)
+    a table of mixed columns         NaiveBayes
+    numbers that are correlated      GaussianDiscriminant
+    columns that depend in pairs     AveragedDependence
+    texts                            TextNaiveBayes; WordCounts for a sparse matrix
+    mails                            suffice.text.mail.load_mails
+    files of any size                fit("data/*.parquet", target="label")
+    a stream of batches              model.partial_fit(X, y)
+    given numbers instead of rows    NaiveBayes.from_parameters, from_counts, from_moments
+    in place of scikit-learn's       suffice.naive_bayes, suffice.discriminant_analysis
+
+Use it::
+
+    classes and probabilities        model.predict(X), model.predict_proba(X)
+    why a row gets its class         model.explain(X)
+    log p(x), new rows               model.score_samples(X), model.sample(1000)
+    save and load                    model.save(path), load(path)
+
+Look at it::
+
+    parameters                       model.parameters()
+    a picture                        model.plot(X, y); suffice.plotting has all pictures
+    a report                         model.report(X, y).save("report.html")
+
+Check it::
+
+    what it assumes                  diagnose(model, X, y)
+    held-out scores                  suffice.model_selection.cross_validate, leave_one_out
+    against logistic regression      suffice.comparison.compare(X, y)
+
+Change it::
+
+    merge models of other rows       model.merge(other), merge(models)
+    remove rows                      model.remove(X, y)
+    other class shares               model.with_prior(prior)
+
+Extend it::
+
+    families of p(x | y)             suffice.families: Family, register
+    statistics that add              suffice.statistics
+    laws that both keep              suffice.testing.check_family
+
+Errors and warnings are in ``suffice.exceptions``: ``SufficeError`` and ``SufficeWarning`` are their roots. In a shell,
+``suffice --help`` lists the commands. The documentation is in ``docs/`` of the repository; ``make docs`` builds it as a
+site.
 """
 
 from __future__ import annotations

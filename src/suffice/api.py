@@ -112,6 +112,13 @@ def fit(
     estimator
         Fitted, with ``report_``, a `FitReport`.
 
+    See Also
+    --------
+    suffice.GenerativeEnsemble : The model by default.
+    suffice.sources.open_source : How files are read.
+    suffice.load : A model that was saved.
+    suffice.merge : One model of models that were fitted apart.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -256,6 +263,11 @@ def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
     ModelFileMissingError
         If the file does not exist; it is also a ``FileNotFoundError``.
 
+    See Also
+    --------
+    suffice.fit : Fits a model, or continues one that was loaded.
+    suffice.ModelFileError : Raised for a file that is not a model.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -292,6 +304,16 @@ def merge(models: Iterable[E]) -> E:
         A new one, with the parameters of the first. Models are merged in pairs, the pairs in pairs, and so on: rounding
         grows with the logarithm of their number. A generator is read once; of a thousand models, ten partial results
         are in memory.
+
+    Raises
+    ------
+    MergeError
+        If the models cannot be merged, such as models of different columns.
+
+    See Also
+    --------
+    suffice.fit : Fits one model to many files.
+    suffice.MergeError : Says why models cannot be merged.
 
     Examples
     --------

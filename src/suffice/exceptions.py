@@ -18,8 +18,8 @@
     └── ImpossibleRowsWarning                           rows that no class can explain
 
 An error is a sentence for a person and carries its facts as attributes: ``rows``, ``column``, ``argument``, ``file``,
-``line``. Code reads the attributes, never the sentence. Advice that names an argument is an `Argument` inside the
-sentence, so that the command can spell it as an option.
+``line``, and ``page``, the page of the documentation about it. Code reads the attributes, never the sentence. Advice
+that names an argument is an `Argument` inside the sentence, so that the command can spell it as an option.
 
 scikit-learn's own checks raise plain ``ValueError`` and ``TypeError``; those pass through unchanged, because code
 written for scikit-learn expects them.
@@ -69,6 +69,18 @@ LONGEST = 100  # characters of a name in a message
 class Argument:
     """An argument, and perhaps a value for it, that a sentence advises to set.
 
+    Parameters
+    ----------
+    name : str
+    value : object, optional
+
+    See Also
+    --------
+    suffice.SufficeError : Sentences that hold arguments.
+
+    Examples
+    --------
+    >>> from suffice.exceptions import Argument
     >>> str(Argument("bad_rows", "skip")), str(Argument("columns"))
     ("bad_rows='skip'", 'columns')
     """
@@ -127,6 +139,8 @@ class _Facts(BaseException):
     file : str, optional
     line : int, optional
         Line of the file, counted from 1.
+    page : str, optional
+        Page of the documentation, such as ``"docs/mail.md"``; by default that of the class, if it has one.
     """
 
     rows: list[int] | None
@@ -134,6 +148,7 @@ class _Facts(BaseException):
     argument: str | None
     file: str | None
     line: int | None
+    page: str | None = None
     problem: Sentence | None = None  # the sentence without the row and column that it starts with
 
     def __init__(
@@ -144,10 +159,13 @@ class _Facts(BaseException):
         argument: str | None = None,
         file: str | None = None,
         line: int | None = None,
+        page: str | None = None,
     ) -> None:
         self.sentence = sentence
         self.rows = None if rows is None else np.asarray(rows, dtype=np.int64).tolist()
         self.column, self.argument, self.file, self.line = column, argument, file, line
+        if page is not None:
+            self.page = page
         super().__init__("".join(map(str, sentence)))
 
     @classmethod
@@ -174,7 +192,9 @@ class _Facts(BaseException):
         """
         column = "" if self.column is None else f", column {self.column!r}"
         start = (f"{place}: ", *self.sentence) if self.problem is None else _joined(f"{place}{column}", self.problem)
-        return type(self)(*start, rows=self.rows, column=self.column, argument=self.argument, file=file, line=line)
+        return type(self)(
+            *start, rows=self.rows, column=self.column, argument=self.argument, file=file, line=line, page=self.page
+        )
 
     def worded(self, spell: Spelling) -> str:
         """The sentence with each `Argument` spelled by a function.
@@ -192,55 +212,299 @@ def _joined(place: str, problem: Sentence) -> Sentence:
 
 
 class SufficeError(_Facts, Exception):
-    """The root of the errors."""
+    """The root of the errors: catch it to catch all that the library raises on purpose.
+
+    Attributes
+    ----------
+    rows : list of int or None
+        All rows that the sentence is about.
+    column : object
+        The name of the column.
+    argument : str or None
+        The argument whose value is wrong.
+    file, line : str or None, int or None
+        The place in a file, with lines counted from 1.
+    page : str or None
+        The page of the documentation about it, such as ``"docs/algebra.md"``.
+
+    See Also
+    --------
+    suffice.InputError : Wrong data or parameters, the most frequent error.
+    suffice.SufficeWarning : The root of the warnings.
+
+    Examples
+    --------
+    >>> from suffice import NaiveBayes, SufficeError
+    >>> try:
+    ...     NaiveBayes().fit([[1.0], [float("inf")]], ["a", "b"])
+    ... except SufficeError as error:
+    ...     print(type(error).__name__, error.rows, error.column)
+    InputError [1] 0
+    """
 
 
 class InputError(SufficeError, ValueError):
-    """Data or parameters that no model can be fitted to."""
+    """Data or parameters that no model can be fitted to.
+
+    See Also
+    --------
+    suffice.ClassError : Wrong labels.
+    suffice.SufficeError : The root of the errors, with their attributes.
+
+    Examples
+    --------
+    >>> from suffice import InputError, NaiveBayes
+    >>> try:
+    ...     NaiveBayes("poison").fit([[1.0], [2.0]], ["a", "b"])
+    ... except InputError as error:
+    ...     print(str(error).split(" The ")[0])
+    There is no family 'poison'. Did you mean 'poisson'?
+    """
 
 
 class ClassError(SufficeError, ValueError):
-    """Labels that are not classes, or not the classes that were declared."""
+    """Labels that are not classes, or not the classes that were declared.
+
+    See Also
+    --------
+    suffice.InputError : Wrong data or parameters.
+    suffice.statistics.ClassAxis : The classes of a model.
+
+    Examples
+    --------
+    >>> from suffice import ClassError, NaiveBayes
+    >>> try:
+    ...     NaiveBayes().fit([[1.0], [2.0]], ["a", "a"])
+    ... except ClassError as error:
+    ...     print(error)
+    NaiveBayes needs at least two classes, but y holds only one class: 'a'. Add rows of another class.
+    """
 
 
 class MergeError(SufficeError, ValueError):
-    """Models or statistics that do not fit together."""
+    """Models or statistics that do not fit together.
+
+    See Also
+    --------
+    suffice.merge : Merges models.
+    suffice.NaiveBayes : Has ``merge``, ``partial_fit`` and ``remove``.
+
+    Examples
+    --------
+    >>> from suffice import MergeError, NaiveBayes
+    >>> first = NaiveBayes("poisson").fit([[1], [2]], ["a", "b"])
+    >>> try:
+    ...     first.merge(NaiveBayes("gaussian").fit([[1], [2]], ["a", "b"]))
+    ... except MergeError as error:
+    ...     print(error)
+    Cannot merge models with different families: column 0 is poisson in the first model and gaussian in the second.
+    """
+
+    page = "docs/algebra.md"
 
 
 class ModelFileError(SufficeError, ValueError):
-    """A file that is not a model file or cannot be written, or a model that a file cannot hold."""
+    """A file that is not a model file or cannot be written, or a model that a file cannot hold.
+
+    See Also
+    --------
+    suffice.ModelFileMissingError : The file does not exist.
+    suffice.load : Loads a model.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import suffice
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "rows.csv"
+    ...     _ = path.write_text("size,kind")
+    ...     try:
+    ...         suffice.load(path)
+    ...     except suffice.ModelFileError as error:
+    ...         print(error.page)
+    docs/model_files.md
+    """
+
+    page = "docs/model_files.md"
 
 
 class ModelFileMissingError(ModelFileError, FileNotFoundError):
-    """The model file does not exist."""
+    """The model file does not exist.
+
+    See Also
+    --------
+    suffice.ModelFileError : The file is not a model.
+    suffice.load : Loads a model.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> try:
+    ...     suffice.load("nowhere.suffice")
+    ... except FileNotFoundError as error:
+    ...     print(type(error).__name__)
+    ModelFileMissingError
+    """
 
 
 class NotLinearError(SufficeError, ValueError):
-    """The log-odds of the model are not linear in x."""
+    """The log-odds of the model are not linear in x.
+
+    See Also
+    --------
+    suffice.families.Linear : Log-likelihoods that are linear.
+    suffice.GaussianDiscriminant : Linear with a shared covariance.
+
+    Examples
+    --------
+    >>> from suffice import NaiveBayes, NotLinearError
+    >>> try:
+    ...     NaiveBayes().fit([[1.0], [2.0], [5.0], [9.0]], ["a", "a", "b", "b"]).linear_form()
+    ... except NotLinearError as error:
+    ...     print(error)
+    With own variances the log-odds are quadratic in x. Share the variance between the classes for a linear form.
+    """
+
+    page = "docs/models/naive_bayes.md"
 
 
 class SingularCovarianceError(SufficeError, LinAlgError):
-    """A covariance matrix is singular."""
+    """A covariance matrix is singular.
+
+    See Also
+    --------
+    suffice.SingularCovarianceWarning : A shared covariance, which the model can still use.
+    suffice.GaussianDiscriminant : ``shrinkage`` makes covariances regular.
+
+    Examples
+    --------
+    >>> from suffice import GaussianDiscriminant, SingularCovarianceError
+    >>> rows, labels = [[1, 1], [2, 2], [3, 3], [1, 5], [2, 3], [4, 4]], ["a", "a", "a", "b", "b", "b"]
+    >>> try:
+    ...     GaussianDiscriminant("own", estimation="mle").fit(rows, labels).predict(rows)
+    ... except SingularCovarianceError as error:
+    ...     print(str(error).split(":")[0])
+    The covariance of class 'a' has rank 1 of 2
+    """
+
+    page = "docs/all_models.md"
 
 
 class SufficeWarning(_Facts, UserWarning):
-    """The root of the warnings."""
+    """The root of the warnings: filter it to filter all of the library.
+
+    Attributes
+    ----------
+    rows : list of int or None
+        All rows that the sentence is about.
+    column : object
+        The name of the column.
+    argument : str or None
+        The argument whose value is wrong.
+    file, line : str or None, int or None
+        The place in a file, with lines counted from 1.
+    page : str or None
+        The page of the documentation about it, such as ``"docs/algebra.md"``.
+
+    See Also
+    --------
+    suffice.SufficeError : The root of the errors.
+    suffice.ImpossibleRowsWarning : Rows that no class can explain.
+    suffice.EmptyColumnWarning : A column without values.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from suffice import SufficeWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", SufficeWarning)
+    """
 
 
 class SingularCovarianceWarning(SufficeWarning):
-    """A shared covariance matrix is singular; the model uses the subspace that the data span."""
+    """A shared covariance matrix is singular; the model uses the subspace that the data span.
+
+    See Also
+    --------
+    suffice.SingularCovarianceError : An own covariance of a class.
+    suffice.GaussianDiscriminant : ``shrinkage`` makes covariances regular.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from suffice import GaussianDiscriminant, SingularCovarianceWarning
+    >>> rows, labels = [[1, 1], [2, 2], [4, 4], [5, 5]], ["a", "a", "b", "b"]
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     label = GaussianDiscriminant(estimation="mle").fit(rows, labels).predict([[4, 4]])
+    >>> caught[0].category is SingularCovarianceWarning, label
+    (True, array(['b'], dtype='<U1'))
+    """
+
+    page = "docs/all_models.md"
 
 
 class ConvergenceWarning(SufficeWarning):
-    """An iteration stopped before it had converged."""
+    """An iteration stopped before it had converged.
+
+    See Also
+    --------
+    suffice.GaussianDiscriminant : Estimates covariances step by step if cells are missing.
+    suffice.SufficeWarning : The root of the warnings, with their attributes.
+
+    Examples
+    --------
+    >>> from suffice.exceptions import ConvergenceWarning
+    >>> ConvergenceWarning.page
+    'docs/missing_values.md'
+    """
+
+    page = "docs/missing_values.md"
 
 
 class EmptyColumnWarning(SufficeWarning):
-    """A column has no values, so it does not affect predictions."""
+    """A column has no values, so it does not affect predictions.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Ignores missing cells.
+    suffice.SufficeWarning : The root of the warnings, with their attributes.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from suffice import NaiveBayes
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = NaiveBayes().fit([[1.0, None], [2.0, None]], ["a", "b"])
+    >>> print(caught[0].message)
+    There are no values in column 1, so it has no effect. Ignore it, or check how the data were read.
+    """
+
+    page = "docs/missing_values.md"
 
 
 class ImpossibleRowsWarning(SufficeWarning):
-    """No class can explain some rows, so they have no posterior; see ``impossible`` of the estimators."""
+    """No class can explain some rows, so they have no posterior; see ``impossible`` of the estimators.
+
+    See Also
+    --------
+    suffice.NaiveBayes : ``impossible="error"``, the default, raises an error instead.
+    suffice.InputError : That error.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes("poisson", estimation="mle", impossible="prior").fit([[0], [0]], ["a", "b"])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     probability = model.predict_proba([[0], [3]])
+    >>> caught[0].message.rows, probability[1]
+    ([1], array([0.5, 0.5]))
+    """
+
+    page = "docs/estimation.md"
 
 
 def short(name: object) -> str:

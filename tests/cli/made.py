@@ -94,12 +94,18 @@ def ran(*args, stdin=None):
 
 
 def refused(*args, code=1, stdin=None):
-    """Run a command that must fail with one sentence and nothing on standard output; return standard error."""
+    """Run a command that must fail with one sentence and nothing on standard output; return standard error.
+
+    A line that names a page of the documentation may follow the sentence.
+    """
     result = run(*args, stdin=stdin)
     assert result.exit_code == code, result.output
     assert result.stdout == ""
     if code == 1:
-        said = [line for line in result.stderr.splitlines() if not line.startswith("suffice: note: ")]
+        lines = result.stderr.splitlines()
+        said = [line for line in lines if not line.startswith(("suffice: note: ", "See docs/"))]
+        pages = [line for line in lines if line.startswith("See docs/")]
+        assert pages == lines[len(lines) - len(pages) :][:1]
         assert len(said) == 1, result.stderr
         assert said[0].startswith("suffice: ")
         assert said[0].endswith((".", "'", "?"))

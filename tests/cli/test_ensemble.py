@@ -70,7 +70,7 @@ def test_a_merge_of_other_choices_names_the_option(place):
     ran("fit", "made/b.csv", "-t", "label", "--family", "note=none", "--no-validate", "-o", "c.suffice")
     said = refused("merge", "made/a.suffice", "c.suffice", "-o", "m.suffice")
     assert "Fit the second model with the" in said
-    assert said.endswith("of the first: --like made/a.suffice.\n")
+    assert said.endswith("of the first: --like made/a.suffice.\nSee docs/algebra.md.\n")
 
 
 def test_choices_of_naive_bayes(place):

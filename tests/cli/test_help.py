@@ -3,21 +3,25 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import click
 import pytest
 
 from cli.made import ran, refused, run, shell, words_of
 from suffice import __version__
-from suffice.cli.group import COMMANDS, suffice
+from suffice.cli import group
+from suffice.cli.group import COMMANDS, SECTIONS, suffice
 
 NAMES = suffice.list_commands(click.Context(suffice))
+FILES = [path for path in Path(group.__file__).parent.glob("*.py") if "\ndef command(" in path.read_text()]
 ELSEWHERE = {"compare", "demo"}  # tested in files of their own
 
 
 def examples(name):
     text = ran(*([name] if name else []), "--help")
-    return [line.strip() for line in text.split("Examples:\n")[1].splitlines() if line.strip()]
+    found = text.split("Examples:\n")[1].split("Documentation:")[0]
+    return [line.strip() for line in found.splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,7 +41,22 @@ def test_help_of_all():
     assert set(NAMES) <= set(COMMANDS)
     assert examples(None)
     assert ran("--version") == f"suffice {__version__}\n"
-    assert "..." not in text.split("Commands:")[1]  # no summary is truncated
+    assert "..." not in text.split("Options:")[1]  # no summary is truncated
+
+
+def test_commands_are_grouped_by_what_one_wants_to_do():
+    text = ran("--help").split("Options:")[1].split("Examples:")[0]
+    sections = [section.splitlines() for section in text.split("\n\n")[1:] if section.strip()]
+    found = {heading.rstrip(":"): [line.split()[0] for line in lines] for heading, *lines in sections}
+    assert found == {heading: list(names) for heading, names in SECTIONS.items()}
+    assert sorted(NAMES) == sorted(path.stem for path in FILES if path.stem != "command")
+
+
+def test_the_help_fits_80_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = ran("--help")
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.splitlines()[-1] == "Documentation: docs/command.md in the repository, or `make docs`."
 
 
 @pytest.mark.parametrize("name", [None, *(name for name in NAMES if name not in ELSEWHERE)])

@@ -20,7 +20,7 @@ class AveragedDependence(TunableClassifier):
     """Averaged one-dependence estimators (AODE): each column depends on the class and on one other column.
 
     Naive Bayes assumes that columns are independent given the class. Here one column at a time, the parent, may
-    influence all others, and the models of all parents are averaged (Webb, Boughton and Wang 2005):
+    influence all others, and the models of all parents are averaged (Webb, Boughton and Wang 2005)::
 
         p(x | y) = 1/P Σ_i p(x_i | y) Π_{j ≠ i} p(x_j | y, x_i)
 
@@ -72,6 +72,12 @@ class AveragedDependence(TunableClassifier):
     calibration_ : Calibration
         The calibration, if there is one.
 
+    See Also
+    --------
+    suffice.NaiveBayes : Columns that are independent given the class. The family ``"averaged_dependence"`` models a
+        tuple of columns like this class.
+    suffice.GaussianDiscriminant : Columns that depend on each other through a covariance matrix.
+
     Notes
     -----
     With C bins in all, R of them in parents, and K classes, the statistic holds K C (R + 1) numbers of 8 bytes: 0.2 MB
@@ -80,12 +86,6 @@ class AveragedDependence(TunableClassifier):
 
     `score_samples` gives the log-probability of the bins of a row, and `sample` draws bins, and numbers evenly between
     the least and the largest that a bin has held: the model does not say where in its bin a number is.
-
-    See Also
-    --------
-    suffice.NaiveBayes : Columns that are independent given the class. The family ``"averaged_dependence"`` models a
-        tuple of columns like this class.
-    suffice.GaussianDiscriminant : Columns that depend on each other through a covariance matrix.
 
     Examples
     --------

@@ -69,9 +69,15 @@ class Failure(click.ClickException):
 
     exit_code = 1
 
+    def __init__(self, message: str, page: str | None = None) -> None:
+        super().__init__(message)
+        self.page = page
+
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the sentence on standard error."""
+        """Print the sentence on standard error, and a line with the page of the documentation about it."""
         click.echo(f"suffice: {self.format_message()}", file=file, err=file is None)
+        if self.page is not None:
+            click.echo(f"See {self.page}.", file=file, err=file is None)
 
 
 def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
@@ -297,7 +303,7 @@ def _errors_as_sentences(*, debug: bool, quiet: bool) -> Iterator[None]:
                 raise click.exceptions.Exit(BROKEN_PIPE) from None
             if debug:
                 traceback.print_exc()
-            raise Failure(_sentence(error)) from error
+            raise Failure(_sentence(error), None if debug else _page(error)) from error
 
 
 @contextlib.contextmanager
@@ -343,6 +349,14 @@ def _sentence(error: Exception) -> str:
         f"This is a bug in Suffice ({what.rstrip('.')}). Please run the command again with --debug and report what it "
         "prints."
     )
+
+
+def _page(error: Exception) -> str | None:
+    """The page of the documentation about an error of the library."""
+    from suffice.cli.pages import page_of
+    from suffice.exceptions import SufficeError
+
+    return page_of(error) if isinstance(error, SufficeError) else None
 
 
 @contextlib.contextmanager

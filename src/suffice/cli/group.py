@@ -11,26 +11,22 @@ from suffice.cli.command import HelpContext, stopped, write_examples
 
 __all__ = ["suffice"]
 
-COMMANDS = (
-    "fit",
-    "predict",
-    "evaluate",
-    "inspect",
-    "report",
-    "explain",
-    "sample",
-    "merge",
-    "remove",
-    "compare",
-    "demo",
-    "completion",
-)
+SECTIONS = {
+    "Learn": ("fit", "merge", "remove"),
+    "Use": ("predict", "explain", "sample"),
+    "Judge": ("evaluate", "compare"),
+    "Look": ("inspect", "report"),
+    "Other": ("demo", "completion"),
+}
+"""The commands by what a user wants to do."""
+COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
 EXAMPLES = """
 suffice fit train.csv --target species -o flowers.suffice
 suffice evaluate flowers.suffice test.csv --target species
 suffice predict flowers.suffice new.parquet -o answers.csv
 suffice explain flowers.suffice new.parquet --row 0
 """
+DOCUMENTATION = "Documentation: docs/command.md in the repository, or `make docs`."
 
 
 class CommandGroup(click.Group):
@@ -70,9 +66,20 @@ class CommandGroup(click.Group):
         except KeyboardInterrupt:  # while a command is imported, or its options are read
             raise stopped() from None
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under headings; one column of names for all of them."""
+        width = max(map(len, COMMANDS))
+        for heading, names in SECTIONS.items():
+            with formatter.section(heading):
+                found = ((name, self.get_command(ctx, name)) for name in names)
+                lines = [(name.ljust(width), each.short_help or "") for name, each in found if each is not None]
+                formatter.write_dl(lines)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples."""
+        """Write the examples, and where the documentation is."""
         write_examples(formatter, EXAMPLES)
+        formatter.write_paragraph()
+        formatter.write_text(DOCUMENTATION)
 
 
 @click.group(

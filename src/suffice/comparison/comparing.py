@@ -67,6 +67,12 @@ def compare(
     -------
     Comparison
 
+    See Also
+    --------
+    suffice.model_selection.cross_validate : Scores of one model.
+    suffice.plotting.LearningCurveDisplay : The learning curves, as a picture.
+    suffice.diagnose : Why a model is worse than it could be.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -35,6 +35,21 @@ class LearningCurves:
         Scores of each model; NaN where it could not be fitted.
     reasons : dict of str to dict of int to str
         For each model and size without a fit, the reason.
+
+    See Also
+    --------
+    suffice.comparison.compare : Makes it, as ``curves`` of the result.
+    suffice.plotting.LearningCurveDisplay : The curves, as a picture.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice.comparison import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> from suffice import NaiveBayes
+    >>> curves = compare(X, y, models={"naive Bayes": NaiveBayes()}, sizes=[10, 100], repeats=2).curves
+    >>> curves.sizes, curves.log_loss["naive Bayes"].shape
+    ([10, 100], (2, 2))
     """
 
     sizes: list[int]

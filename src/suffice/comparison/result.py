@@ -40,6 +40,22 @@ class Comparison:
         The models that have a p(x | y).
     notes : list of str
         Models that are not compared, with reasons, and warnings of models.
+
+    See Also
+    --------
+    suffice.comparison.compare : Makes it.
+    suffice.comparison.LearningCurves : The scores over growing numbers of rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice.comparison import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> comparison = compare(X, y, repeats=0)
+    >>> comparison.n_rows, comparison.n_folds, comparison.class_counts
+    (150, 5, {0: 50, 1: 50, 2: 50})
+    >>> comparison.scores["model"][:2]
+    ['GDA (regularised)', 'GDA (shared covariance)']
     """
 
     n_rows: int

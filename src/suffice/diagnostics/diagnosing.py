@@ -74,6 +74,13 @@ def diagnose(
         Findings, the strongest first; each has an effect size, a corrected p-value, and the setting that would act on
         it.
 
+    See Also
+    --------
+    suffice.diagnostics.Diagnosis : The result.
+    suffice.comparison.compare : Which model predicts best.
+    suffice.plotting.DependenceDisplay : Correlations within the classes, as a picture.
+    suffice.NaiveBayes : Has the settings that the advice names.
+
     Examples
     --------
     >>> import numpy as np

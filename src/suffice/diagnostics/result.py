@@ -50,6 +50,23 @@ class Finding:
         The setting that would act on it; empty if the finding is not significant.
     pieces : tuple of str and Argument
         The advice with its arguments as values, so that the command can spell them as options.
+
+    See Also
+    --------
+    suffice.diagnose : Makes them.
+    suffice.diagnostics.Diagnosis : All of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import NaiveBayes, diagnose
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = diagnose(NaiveBayes().fit(X, y), X, y, cost=False)
+    >>> finding = found.findings[0]
+    >>> finding.check, finding.significant, finding.p_value < 1e-6
+    ('dependence', True, True)
+    >>> finding.advice[-37:]
+    "blocks='auto' or calibrate='columns'."
     """
 
     check: str
@@ -112,6 +129,20 @@ class Diagnosis:
         Rows that repeat an earlier row of their class.
     notes : tuple of str
         What was not checked, and why; what was limited.
+
+    See Also
+    --------
+    suffice.diagnose : Makes it.
+    suffice.diagnostics.Finding : One result.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import NaiveBayes, diagnose
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = diagnose(NaiveBayes().fit(X, y), X, y, cost=False)
+    >>> found.n_significant, found.findings[0].columns
+    (2, ('sepal length (cm)', 'sepal width (cm)', 'petal length (cm)'))
     """
 
     findings: tuple[Finding, ...]

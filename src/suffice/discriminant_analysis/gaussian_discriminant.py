@@ -118,7 +118,11 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     See Also
     --------
     suffice.NaiveBayes : Columns that are independent given the class.
+    suffice.GenerativeEnsemble : Both together, without settings.
+    suffice.families.MultivariateGaussian : The same distribution for a block of columns of a mixed table.
+    suffice.families.NormalInverseWishart : A conjugate prior with given numbers.
     suffice.discriminant_analysis.LinearDiscriminantAnalysis : scikit-learn's class on this core.
+    suffice.plotting.RegionsDisplay : The boundaries, as a picture.
 
     Examples
     --------

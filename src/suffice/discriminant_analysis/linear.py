@@ -224,13 +224,21 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     scalings_ : array of shape (d, r)
     xbar_ : array of shape (d,)
 
+    See Also
+    --------
+    suffice.GaussianDiscriminant : Shared and own covariances in one class, with missing cells and shrinkage.
+    suffice.discriminant_analysis.QuadraticDiscriminantAnalysis : An own covariance for each class.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from suffice.discriminant_analysis import LinearDiscriminantAnalysis
     >>> X, y = load_iris(return_X_y=True)
-    >>> LinearDiscriminantAnalysis().fit(X, y).score(X, y)
+    >>> model = LinearDiscriminantAnalysis().fit(X, y)
+    >>> model.score(X, y)
     0.98
+    >>> model.explained_variance_ratio_.round(4)
+    array([0.9912, 0.0088])
     """
 
     _specification_type = LinearSpecification

@@ -136,6 +136,11 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     covariance_, rotations_ : list of K arrays of shape (d, d)
     scalings_ : list of K arrays of shape (d,)
 
+    See Also
+    --------
+    suffice.GaussianDiscriminant : Shared and own covariances in one class; ``covariance="own"`` is this model.
+    suffice.discriminant_analysis.LinearDiscriminantAnalysis : One covariance for all classes.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

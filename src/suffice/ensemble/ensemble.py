@@ -24,13 +24,15 @@ __all__ = ["GenerativeEnsemble"]
 class GenerativeEnsemble(NaiveBayes):
     """Naive Bayes, averaged dependence and Gaussian discriminants of the same columns, weighted together.
 
+    With weights fitted to held-out rows::
+
         p(y | x) ∝ p(y) exp(b_y + Σ_j w_j log p(x_j | y) + Σ_m w_m log p_m(x | y)),    w ≥ 0
 
     The first sum is naive Bayes, with families that the data choose and a weight for each column. The members m of the
     second are averaged dependence of all columns, and multivariate Gaussians of the columns of numbers, with an own and
     with a shared covariance. A column of texts has three members: its words, pairs of words and fragments of words, in
     documents of unit length, by their shares in each class and in all other classes; and its words, present or absent.
-    The weights are fitted to held-out rows, so the probabilities are calibrated. All members are functions of
+    Because held-out rows fit the weights, the probabilities are calibrated. All members are functions of
     statistics that add: the model learns in one pass, can be updated and merged, and rows can be removed. It needs no
     settings.
 
@@ -70,6 +72,11 @@ class GenerativeEnsemble(NaiveBayes):
     calibration_ : Calibration
         The weights, offsets and share of outliers.
 
+    See Also
+    --------
+    suffice.NaiveBayes : One member alone; ``calibrate="columns"`` has the same weights of columns.
+    suffice.AveragedDependence, suffice.GaussianDiscriminant : The other members alone.
+
     Notes
     -----
     Families, cuts, parents and weights are chosen by the rows of `fit`, or by the first batch of `partial_fit`, which
@@ -79,11 +86,6 @@ class GenerativeEnsemble(NaiveBayes):
     `conditional` are those of naive Bayes.
 
     A covariance of each class is used up to 128 columns of numbers, a shared covariance up to 2,000.
-
-    See Also
-    --------
-    suffice.NaiveBayes : One member alone; ``calibrate="columns"`` has the same weights of columns.
-    suffice.AveragedDependence, suffice.GaussianDiscriminant : The other members alone.
 
     Examples
     --------

@@ -162,8 +162,22 @@ class AveragedDependence(Family):
     keep_ends : bool
         Whether the statistic knows the range of the numbers in each bin, in which `sample` draws them.
 
+    See Also
+    --------
+    suffice.AveragedDependence : The classifier of this family.
+    suffice.families.JointTable : All combinations of levels of a few columns.
+    suffice.statistics.PairCounts : The statistic.
+
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> rows = [["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]] * 5
+    >>> labels = ["equal", "other", "other", "equal"] * 5
+    >>> NaiveBayes({(0, 1): "averaged_dependence"}).fit(rows, labels).score(rows, labels)
+    1.0
+
+    The same with the family itself:
+
     >>> from suffice.tables import MatrixTable
     >>> table = MatrixTable(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float))
     >>> rows = MixedRows(table, slice(None), range(2))

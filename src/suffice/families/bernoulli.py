@@ -76,8 +76,24 @@ class Bernoulli(IndependentColumns):
     conjugate_prior : Beta, or mapping from class to Beta, optional
         A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
+    See Also
+    --------
+    suffice.families.Beta : A conjugate prior with given numbers.
+    suffice.families.Categorical : More than two values.
+    suffice.naive_bayes.BernoulliNB : Yes/no columns with the interface of scikit-learn.
+    suffice.statistics.CellSums : The statistic.
+
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes("bernoulli").fit([[1], [0], [1], [1]], ["ham", "ham", "spam", "spam"])
+    >>> model.parameters(0)
+    class  probability
+    ham            0.5
+    spam          0.75
+
+    The same with the family itself:
+
     >>> axis = ClassAxis.of(["ham", "spam"])
     >>> rows = np.array([[1.0], [0.0], [1.0], [1.0]])
     >>> family = Bernoulli()

@@ -110,8 +110,22 @@ class Binned(IndependentColumns):
     smoothing : float
         Pseudo-rows of each bin that the prior is worth.
 
+    See Also
+    --------
+    suffice.families.Histogram : Bins that are smoothed, with a density.
+    suffice.families.Categorical : Levels instead of bins.
+    suffice.statistics.BinCounts : The statistic.
+
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> from suffice.families import Binned
+    >>> model = NaiveBayes(Binned((18, 65))).fit([[12], [17], [40], [70]], ["no", "no", "yes", "yes"])
+    >>> model.predict([[15], [30], [80]])
+    array(['no', 'yes', 'yes'], dtype='<U3')
+
+    The same with the family itself:
+
     >>> axis = ClassAxis.of(["no", "yes"])
     >>> ages = np.array([[12.0], [17.0], [40.0], [70.0]])
     >>> family = Binned((18, 65))

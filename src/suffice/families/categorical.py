@@ -187,8 +187,24 @@ class Categorical(Family):
     conjugate_prior : Dirichlet, or mapping from class to Dirichlet, optional
         A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
+    See Also
+    --------
+    suffice.families.Dirichlet : A conjugate prior with given numbers.
+    suffice.families.JointTable : Categorical columns that depend on each other.
+    suffice.naive_bayes.CategoricalNB : Coded categories with the interface of scikit-learn.
+    suffice.statistics.Counts : The statistic.
+
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes().fit([["red"], ["blue"], ["red"], ["red"]], ["ham", "ham", "spam", "spam"])
+    >>> model.parameters(0)
+    level  given ham  given spam
+    blue         0.5        0.25
+    red          0.5        0.75
+
+    The same with the family itself; the last cell is missing:
+
     >>> from suffice.tables.levels import coded_values
     >>> axis = ClassAxis.of(["ham", "spam"])
     >>> batch = Coded(4, (CodedColumn(*coded_values(["red", "blue", "red", None])),))

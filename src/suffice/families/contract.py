@@ -100,6 +100,22 @@ class Family(
         Names of the parameters that `exact_table` returns and `given` reads.
     identified_by : frozenset of str
         Parameters that identify the family where a user gives them without its name; empty if it must be named.
+
+    See Also
+    --------
+    suffice.families.IndependentColumns : The base class of families whose columns are independent.
+    suffice.families.register : Makes a family known by its name.
+    suffice.testing.check_family : Tests a family on all laws.
+    suffice.statistics.Statistic : What a family summarises rows with.
+
+    Examples
+    --------
+    >>> from suffice.families import family_named
+    >>> family = family_named("poisson")
+    >>> family.name, family.accepts_missing, family.independent, family.values
+    ('poisson', True, True, 'whole')
+
+    ``docs/adding_a_family.md`` writes one, step by step.
     """
 
     name: ClassVar[str]
@@ -498,7 +514,32 @@ F = TypeVar("F", bound=type[Family])
 
 
 def register(family: F) -> F:
-    """Class decorator that registers a family under its name, and shortens its repr to settings that were changed."""
+    """Class decorator that registers a family under its name, and shortens its repr to settings that were changed.
+
+    Parameters
+    ----------
+    family : subclass of Family
+        A frozen dataclass with a class attribute ``name``.
+
+    Returns
+    -------
+    subclass of Family
+        The same class.
+
+    See Also
+    --------
+    suffice.families.Family : The contract.
+    suffice.families.family_named : The family with a name.
+    suffice.testing.check_family : Tests a family on all laws.
+
+    Examples
+    --------
+    >>> from suffice.families import Poisson, family_named, register
+    >>> register(Poisson) is Poisson, family_named("poisson")
+    (True, Poisson())
+
+    ``docs/adding_a_family.md`` writes a family of its own, step by step.
+    """
     _REGISTERED[family.name] = family
     family.__repr__ = _short_repr  # type: ignore[assignment]
     return family
@@ -514,7 +555,24 @@ def _short_repr(family: Family) -> str:
 
 
 def family_names() -> list[str]:
-    """Names of all families: those of this package and those registered elsewhere."""
+    """Names of all families: those of this package and those registered elsewhere.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+
+    See Also
+    --------
+    suffice.families.family_named : The family with a name.
+    suffice.families.register : Adds a family.
+
+    Examples
+    --------
+    >>> from suffice.families import family_names
+    >>> family_names()[:5]
+    ['averaged_dependence', 'bernoulli', 'binned', 'categorical', 'exponential']
+    """
     package = importlib.import_module("suffice.families")
     for module in pkgutil.iter_modules(package.__path__, "suffice.families."):
         importlib.import_module(module.name)
@@ -535,8 +593,30 @@ def family_type(name: str) -> type[Family]:
 def family_named(name: str) -> Family:
     """The family with this name, with its default settings.
 
-    >>> family_named("gaussian").name
-    'gaussian'
+    Parameters
+    ----------
+    name : str
+        Such as ``"gaussian"``.
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    InputError
+        If there is no family of this name; the message suggests a similar one.
+
+    See Also
+    --------
+    suffice.families.family_names : All names.
+    suffice.families.register : Adds a family.
+
+    Examples
+    --------
+    >>> from suffice.families import family_named
+    >>> family_named("gaussian")
+    Gaussian()
     """
     return family_type(name)()
 

@@ -66,8 +66,25 @@ class Exponential(IndependentColumns):
     conjugate_prior : GammaRate, or mapping from class to GammaRate, optional
         A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
+    See Also
+    --------
+    suffice.families.Gamma : Positive numbers with a shape of their own.
+    suffice.families.GammaRate : A conjugate prior with given numbers.
+    suffice.families.Poisson : Numbers of events instead of times between them.
+    suffice.statistics.CellSums : The statistic.
+
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> labels = ["fast", "fast", "slow", "slow"]
+    >>> model = NaiveBayes("exponential", estimation="mle").fit([[1], [2], [10], [30]], labels)
+    >>> model.parameters(0)
+    class  mean
+    fast    1.5
+    slow     20
+
+    The same with the family itself:
+
     >>> axis = ClassAxis.of(["fast", "slow"])
     >>> rows = np.array([[1.0], [2.0], [10.0], [30.0]])
     >>> family = Exponential()

@@ -61,6 +61,13 @@ class Gamma(IndependentColumns):
     smoothing : float
         Number of pseudo-rows of the prior.
 
+    See Also
+    --------
+    suffice.families.Exponential : The gamma distribution of shape 1.
+    suffice.families.LogNormal : Positive numbers whose logarithms are Gaussian.
+    suffice.families.Histogram : Numbers of any shape.
+    suffice.statistics.Moments : The statistic, of x and of log x.
+
     Examples
     --------
     >>> axis = ClassAxis.of(["a"])

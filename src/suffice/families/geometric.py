@@ -66,8 +66,24 @@ class Geometric(IndependentColumns):
     conjugate_prior : Beta, or mapping from class to Beta, optional
         A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
+    See Also
+    --------
+    suffice.families.Poisson : Counts with a mean that is their variance.
+    suffice.families.Beta : A conjugate prior with given numbers.
+    suffice.statistics.CellSums : The statistic.
+
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> labels = ["clumsy", "clumsy", "deft", "deft"]
+    >>> model = NaiveBayes("geometric", estimation="mle").fit([[9], [7], [0], [2]], labels)
+    >>> model.parameters(0)
+    class   probability
+    clumsy     0.111111
+    deft            0.5
+
+    The same with the family itself:
+
     >>> axis = ClassAxis.of(["deft", "clumsy"])
     >>> rows = np.array([[0.0], [2.0], [9.0], [7.0]])
     >>> family = Geometric(estimation="mle")

@@ -32,7 +32,22 @@ LIKELY = 100.0  # subtracting a log-density at zero of this size costs two digit
 
 
 class IndependentColumns(Family):
-    """Base class of families with independent columns."""
+    """Base class of families with independent columns.
+
+    A subclass gives the log-density of each cell; sums over the columns, their parts in an explanation and weights of
+    columns follow from it.
+
+    See Also
+    --------
+    suffice.families.Family : The base class of all families.
+    suffice.families.register : Makes a family known by its name.
+
+    Examples
+    --------
+    >>> from suffice.families import Gaussian, IndependentColumns, MultivariateGaussian
+    >>> issubclass(Gaussian, IndependentColumns), issubclass(MultivariateGaussian, IndependentColumns)
+    (True, False)
+    """
 
     independent: ClassVar[bool] = True
 

@@ -89,6 +89,12 @@ class JointTable(Family):
     missing : {"ignore"}
         The table is summed over missing cells.
 
+    See Also
+    --------
+    suffice.families.Categorical : Columns that are independent given the class.
+    suffice.families.AveragedDependence : Many columns, each of which depends on one other.
+    suffice.statistics.JointCounts : The statistic.
+
     Notes
     -----
     A row with a missing cell belongs to no cell of the table and is not counted. For prediction the table is summed
@@ -96,6 +102,14 @@ class JointTable(Family):
 
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> rows = [["a", "a"], ["a", "b"], ["b", "a"], ["b", "b"]]
+    >>> labels = ["equal", "other", "other", "equal"]
+    >>> NaiveBayes({(0, 1): "joint_table"}).fit(rows, labels).score(rows, labels)
+    1.0
+
+    The same with the family itself:
+
     >>> from suffice.tables.levels import coded_values
     >>> axis = ClassAxis.of(["equal", "other"])
     >>> columns = ["a", "a", "b", "b"], ["a", "b", "a", "b"]

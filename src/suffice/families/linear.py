@@ -39,6 +39,31 @@ class Linear(NamedTuple):
 
     ``log p(x | k) = offset_k + (x − origin) · coef_k + (the same for every k)``. The origin lies among the data, so no
     digits are lost if they are far from zero.
+
+    Parameters
+    ----------
+    coef : array of shape (K, d)
+        Coefficients of each class.
+    offset : array of shape (K,)
+        Value of each class at the origin.
+    origin : array of shape (d,)
+        The point that coefficients refer to.
+
+    See Also
+    --------
+    suffice.NotLinearError : Raised by families whose log-odds are not linear.
+    suffice.GaussianDiscriminant : Has ``linear_form()``, which is θ and θ₀ of the whole model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.statistics import ClassAxis, Membership
+    >>> family = Poisson(estimation="mle")
+    >>> members = Membership(ClassAxis.of(["few", "many"]), codes=np.array([0, 1]))
+    >>> linear = family.linear_form(family.estimate(family.summarize(np.array([[1.0], [4.0]]), members)))
+    >>> (linear.coef[1] - linear.coef[0]).round(4), np.log(4).round(4)
+    (array([1.3863]), np.float64(1.3863))
     """
 
     coef: Float  # (K, d)

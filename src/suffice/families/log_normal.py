@@ -32,10 +32,33 @@ __all__ = ["LogNormal"]
 @register
 @dataclass(frozen=True)
 class LogNormal(Gaussian):
-    """Independent positive columns whose logarithms are Gaussian; the settings are those of `Gaussian`.
+    """Independent positive columns whose logarithms are Gaussian.
+
+    Numbers of 0 and below are an error. All settings are about the logarithms.
+
+    Parameters
+    ----------
+    variance, mix, spherical, divisor, floor, missing, estimation, smoothing, conjugate_prior
+        As in `suffice.families.Gaussian`.
+
+    See Also
+    --------
+    suffice.families.Gaussian : The distribution of the logarithms.
+    suffice.families.Gamma : Positive numbers with a shape and a mean.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from suffice import NaiveBayes
+    >>> rows = np.exp([[1.0], [3.0], [10.0], [14.0]])
+    >>> model = NaiveBayes("log_normal", estimation="mle").fit(rows, ["small", "small", "tall", "tall"])
+    >>> model.parameters(0)
+    class  mean of log  deviation of log
+    small            2                 1
+    tall            12                 2
+
+    The same with the family itself:
+
     >>> from suffice.statistics import ClassAxis
     >>> axis = ClassAxis.of(["small", "large"])
     >>> rows = np.exp([[1.0], [3.0], [10.0], [14.0]])

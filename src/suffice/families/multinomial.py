@@ -106,6 +106,14 @@ class Multinomial(Family):
         A prior with given numbers, for ``map`` and ``bayes``: pseudo-draws of each column, in the order of the columns.
         ``smoothing`` then has no effect.
 
+    See Also
+    --------
+    suffice.families.Poisson : Counts whose total matters, too.
+    suffice.families.Text : Counts words of documents itself.
+    suffice.families.Dirichlet : A conjugate prior with given numbers.
+    suffice.naive_bayes.MultinomialNB : Vectors of counts with the interface of scikit-learn.
+    suffice.statistics.CountVectors : The statistic.
+
     Notes
     -----
     The length of a row is given and does not affect the class. `sample` draws it from a Poisson distribution with the

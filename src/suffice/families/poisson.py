@@ -84,8 +84,25 @@ class Poisson(IndependentColumns):
     conjugate_prior : GammaRate, or mapping from class to GammaRate, optional
         A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
 
+    See Also
+    --------
+    suffice.families.Geometric : Counts with a longer tail.
+    suffice.families.Multinomial : Vectors of counts whose total does not matter.
+    suffice.families.GammaRate : A conjugate prior with given numbers.
+    suffice.naive_bayes.PoissonNB : Counts with the interface of scikit-learn.
+    suffice.statistics.CellSums : The statistic.
+
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes("poisson", estimation="mle").fit([[6], [8], [0], [2]], ["busy", "busy", "quiet", "quiet"])
+    >>> model.parameters(0)
+    class  rate
+    busy      7
+    quiet     1
+
+    The same with the family itself:
+
     >>> axis = ClassAxis.of(["quiet", "busy"])
     >>> rows = np.array([[6.0], [8.0], [0.0], [2.0]])
     >>> family = Poisson(estimation="mle")

@@ -87,11 +87,26 @@ class Beta:
     a, b : float
         Above 0.
 
+    See Also
+    --------
+    suffice.families.Bernoulli : Yes/no columns.
+    suffice.families.Geometric : Failures before the first success.
+    suffice.families.Dirichlet : The prior of more than two shares.
+
     Examples
     --------
-    >>> from suffice.families import Bernoulli
+    >>> from suffice.families import Bernoulli, Beta
     >>> Bernoulli(conjugate_prior=Beta(2, 8))
     Bernoulli(conjugate_prior=Beta(a=2.0, b=8.0))
+
+    With two rows of yes, the probability is (2 + 2)/(2 + 10); with one row of no, it is 2/(1 + 10):
+
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes(Bernoulli(conjugate_prior=Beta(2, 8))).fit([[1], [1], [0]], ["a", "a", "b"])
+    >>> model.parameters(0)
+    class  probability
+    a         0.333333
+    b         0.181818
     """
 
     a: float
@@ -115,6 +130,11 @@ class GammaRate:
     events, exposure : float
         Above 0. The exposure is in the units of the column for the exponential family.
 
+    See Also
+    --------
+    suffice.families.Poisson : Counts.
+    suffice.families.Exponential : Waiting times.
+
     Examples
     --------
     >>> from suffice.families import Poisson
@@ -135,7 +155,7 @@ class NormalInverseGamma:
     """The prior of the mean and variance of a Gaussian column: pseudo-rows with a given mean and variance.
 
     In the usual notation μ | σ² ~ N(mean, σ²/κ) and σ² ~ Inv-Gamma(ν/2, ν variance/2), with κ = ``rows`` and ν =
-    ``variance_rows``. With n rows of mean x̄ and sum of squares S, ``map`` estimates
+    ``variance_rows``. With n rows of mean x̄ and sum of squares S, ``map`` estimates::
 
         μ = (n x̄ + κ mean)/(n + κ),    σ² = (S + ν variance + κ n/(κ + n) (x̄ − mean)²)/(n + ν)
 
@@ -151,6 +171,11 @@ class NormalInverseGamma:
         Pseudo-rows that the mean is worth.
     variance_rows : float, optional
         Pseudo-rows that the variance is worth; as many as ``rows`` by default.
+
+    See Also
+    --------
+    suffice.families.Gaussian : The columns that it is a prior of.
+    suffice.families.NormalInverseWishart : The prior of a covariance matrix.
 
     Examples
     --------
@@ -206,6 +231,12 @@ class NormalInverseWishart:
         Pseudo-rows that the mean is worth.
     covariance_rows : float, optional
         Pseudo-rows that the covariance is worth; as many as ``rows`` by default.
+
+    See Also
+    --------
+    suffice.families.MultivariateGaussian : The block that it is a prior of.
+    suffice.GaussianDiscriminant : Takes it as ``conjugate_prior``.
+    suffice.families.NormalInverseGamma : The prior of one column.
 
     Examples
     --------
@@ -272,6 +303,12 @@ class Dirichlet:
     other : float, default=1.0
         Pseudo-rows of each other level that rows have, of missing cells if they are a level (``missing="category"``),
         and of all unseen levels together (``unseen="share"``). It has no effect on the multinomial family.
+
+    See Also
+    --------
+    suffice.families.Categorical : Levels.
+    suffice.families.Multinomial : Vectors of counts.
+    suffice.families.Beta : The prior of two shares.
 
     Examples
     --------

@@ -70,7 +70,13 @@ def _located(error: ValueError, locations: RowLocations, used: Index | None, n_r
     else:
         more = f" ({len(error.rows):,} rows of this batch have this problem.)"
     return type(located)(
-        *located.sentence, more, rows=located.rows, column=located.column, file=located.file, line=located.line
+        *located.sentence,
+        more,
+        rows=located.rows,
+        column=located.column,
+        file=located.file,
+        line=located.line,
+        page=located.page,
     )
 
 

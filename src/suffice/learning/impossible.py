@@ -70,7 +70,7 @@ def check_possible(
     columns = {cause.column for cause in causes if cause is not None}
     column = columns.pop() if len(columns) == 1 and None not in causes else None
     error = InputError.in_row(*_problem(fitted, causes, predicts), rows=rows if numbers is None else numbers[rows])
-    error.column = column
+    error.column, error.page = column, ImpossibleRowsWarning.page
     raise error
 
 

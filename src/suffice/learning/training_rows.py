@@ -371,6 +371,7 @@ class LabelledSource(TrainingRows):
                 f"No row of {self.name} can be used. The first problem: ",
                 *problems[0].sentence,
                 column=problems[0].column,
+                page=problems[0].page,
             )
 
     def present(self, model: Model, known: ClassAxis | None, *, weightless: bool) -> Model:

@@ -72,10 +72,16 @@ def cross_val_predict(
     array of shape (n,) or (n, K)
         A class without rows in a training set has probability zero there, with scikit-learn's warning.
 
+    See Also
+    --------
+    suffice.model_selection.cross_validate : Scores instead of predictions.
+    suffice.model_selection.leave_one_out : Each row is a fold.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
     >>> from suffice import NaiveBayes
+    >>> from suffice.model_selection import cross_val_predict
     >>> X, y = load_wine(return_X_y=True)
     >>> float((cross_val_predict(NaiveBayes(), X, y) == y).mean().round(3))
     0.961
@@ -209,10 +215,17 @@ def cross_validate(
         ``test_score`` (or ``test_<name>`` for several), ``fit_time``, ``score_time``, and the other requested results.
         The time of the common pass is divided among the fits.
 
+    See Also
+    --------
+    suffice.model_selection.cross_val_predict : Predictions instead of scores.
+    suffice.model_selection.leave_one_out : Each row is a fold.
+    suffice.comparison.compare : Scores of several models.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
     >>> from suffice import GaussianDiscriminant
+    >>> from suffice.model_selection import cross_validate
     >>> X, y = load_wine(return_X_y=True)
     >>> cross_validate(GaussianDiscriminant(), X, y, scoring="neg_log_loss", cv=3)["test_score"].round(2)
     array([-0.13, -0.07, -0.04])

@@ -50,10 +50,17 @@ def leave_one_out(
         The result of ``cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method)``. A class whose only row
         is held out has probability zero there, with scikit-learn's warning.
 
+    See Also
+    --------
+    suffice.model_selection.cross_val_predict : Folds of several rows.
+    suffice.model_selection.cross_validate : Scores instead of predictions.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from suffice import NaiveBayes
+    >>> from suffice.model_selection import leave_one_out
     >>> X, y = load_iris(return_X_y=True)
     >>> probability = leave_one_out(NaiveBayes(), X, y)
     >>> float(-np.log(probability[range(150), y]).mean().round(4))

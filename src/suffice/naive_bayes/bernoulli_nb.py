@@ -169,12 +169,22 @@ class BernoulliNB(DiscreteDropIn):
     classes_, class_count_, class_log_prior_ : array of shape (K,)
     feature_count_, feature_log_prob_ : array of shape (K, d)
 
+    See Also
+    --------
+    suffice.NaiveBayes : Columns of any type; yes/no columns have the family ``"bernoulli"``.
+    suffice.families.Bernoulli : The distribution.
+    suffice.naive_bayes.MultinomialNB : Counts instead of presence.
+
     Examples
     --------
+    Words that documents have (1) or lack (0); an absent word counts, too:
+
     >>> from suffice.naive_bayes import BernoulliNB
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
     >>> model.predict([[0, 1]])
     array(['b'], dtype='<U1')
+    >>> model.predict_proba([[0, 1]]).round(3)
+    array([[0.36, 0.64]])
     """
 
     _specification_type = BernoulliNBSpecification

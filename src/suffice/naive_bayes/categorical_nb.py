@@ -276,6 +276,11 @@ class CategoricalNB(DiscreteDropIn):
     n_categories_ : array of shape (d,)
     category_count_, feature_log_prob_ : list of d arrays of shape (K, n_categories)
 
+    See Also
+    --------
+    suffice.NaiveBayes : Columns of any type; levels may be strings.
+    suffice.families.Categorical : The distribution.
+
     Examples
     --------
     >>> from suffice.naive_bayes import CategoricalNB

@@ -107,6 +107,12 @@ class GaussianNB(NaiveBayesDropIn):
     epsilon_ : float
         The variance that was added.
 
+    See Also
+    --------
+    suffice.NaiveBayes : Columns of any type, with estimates that do not depend on units.
+    suffice.families.Gaussian : The distribution.
+    suffice.GaussianDiscriminant : Columns that depend on each other.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -114,6 +120,12 @@ class GaussianNB(NaiveBayesDropIn):
     >>> X, y = load_iris(return_X_y=True)
     >>> GaussianNB().fit(X, y).score(X, y)
     0.96
+
+    Two models merge into the model of all rows:
+
+    >>> merged = GaussianNB().fit(X[::2], y[::2]).merge(GaussianNB().fit(X[1::2], y[1::2]))
+    >>> merged.theta_[:, 3]
+    array([0.246, 1.326, 2.026])
     """
 
     _specification_type = GaussianNBSpecification

@@ -168,6 +168,13 @@ class MultinomialNB(_FrequencyDropIn):
     classes_, class_count_, class_log_prior_ : array of shape (K,)
     feature_count_, feature_log_prob_ : array of shape (K, d)
 
+    See Also
+    --------
+    suffice.TextNaiveBayes : Takes raw documents, and chooses words and smoothing afterwards.
+    suffice.naive_bayes.ComplementNB : Scores a class by the rows of all others.
+    suffice.families.Multinomial : The distribution.
+    suffice.WordCounts : Documents as a sparse matrix of counts.
+
     Examples
     --------
     >>> from suffice.naive_bayes import MultinomialNB
@@ -297,6 +304,11 @@ class ComplementNB(_FrequencyDropIn):
     classes_, class_count_, class_log_prior_ : array of shape (K,)
     feature_count_, feature_log_prob_ : array of shape (K, d)
     feature_all_ : array of shape (d,)
+
+    See Also
+    --------
+    suffice.naive_bayes.MultinomialNB : Scores a class by its own rows; has a density and samples.
+    suffice.TextNaiveBayes : Takes raw documents; ``event="complement"`` is this model.
 
     Examples
     --------

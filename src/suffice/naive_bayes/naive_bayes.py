@@ -111,7 +111,12 @@ class NaiveBayes(TunableClassifier):
     See Also
     --------
     suffice.GaussianDiscriminant : Columns that depend on each other through a covariance matrix.
+    suffice.AveragedDependence : Columns that each depend on one other column.
+    suffice.GenerativeEnsemble : These models together, without settings.
+    suffice.TextNaiveBayes : Documents.
+    suffice.families : The families of the columns.
     suffice.naive_bayes.GaussianNB : scikit-learn's class on this core.
+    suffice.diagnose : Tests what the model assumes about rows.
 
     Examples
     --------

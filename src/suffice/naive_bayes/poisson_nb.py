@@ -89,6 +89,12 @@ class PoissonNB(DiscreteDropIn):
     classes_, class_count_, class_log_prior_ : array of shape (K,)
     feature_count_, rate_ : array of shape (K, d)
 
+    See Also
+    --------
+    suffice.NaiveBayes : Columns of any type; counts have the family ``"poisson"``.
+    suffice.families.Poisson : The distribution.
+    suffice.naive_bayes.MultinomialNB : Counts whose total does not matter.
+
     Examples
     --------
     >>> from suffice.naive_bayes import PoissonNB

@@ -129,6 +129,8 @@ class TextNaiveBayes(TunableClassifier):
     --------
     suffice.NaiveBayes : Texts beside numbers and categories, ``families={"body": "text"}``.
     suffice.WordCounts : Documents as a sparse matrix.
+    suffice.text.mail.load_mails : Mails as texts with labels.
+    suffice.plotting.WordsDisplay : The most informative words, as a picture.
 
     Notes
     -----

@@ -73,6 +73,12 @@ class CalibrationDisplay:
         The diagram and the histogram; ``ax_`` is the first.
     figure_
 
+    See Also
+    --------
+    suffice.plotting.RocCurveDisplay : How well probabilities order the rows.
+    suffice.plotting.ConfusionDisplay : How often each class is predicted.
+    suffice.NaiveBayes : ``calibrate=True`` calibrates its probabilities.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -51,6 +51,11 @@ class ConfusionDisplay:
     ax_, figure_, im_, text_
         Where it is drawn, the image, and the texts of the cells (K, K).
 
+    See Also
+    --------
+    suffice.plotting.RocCurveDisplay : All thresholds of a probability.
+    suffice.plotting.CalibrationDisplay : Whether probabilities are those of the classes.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -59,6 +59,11 @@ class DensityDisplay:
         Densities above, posteriors below. ``ax_`` is the first.
     figure_
 
+    See Also
+    --------
+    suffice.plotting.RegionsDisplay : Two columns at once.
+    suffice.plotting.ImportanceDisplay : Which columns matter most.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

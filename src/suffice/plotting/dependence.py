@@ -48,6 +48,11 @@ class DependenceDisplay:
         The class, if it is that of one class; None for all classes together.
     ax_, figure_, im_
 
+    See Also
+    --------
+    suffice.diagnose : Tests of dependence, with advice.
+    suffice.plotting.DensityDisplay : Columns one by one.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -57,10 +57,17 @@ class DirectionsDisplay:
     means : array of shape (K, r)
     covariances : array of shape (K, r, r)
     labels : list
-        The classes that are shown; ``shown`` are their positions among all classes.
+        The classes that are shown.
+    shown : array of int
+        Their positions among all classes.
     n_missing : int
         Rows with missing cells, which are not drawn.
     ax_, figure_
+
+    See Also
+    --------
+    suffice.plotting.RegionsDisplay : The plane of two columns, with regions.
+    suffice.GaussianDiscriminant : Has the directions, and ``transform``.
 
     Examples
     --------

@@ -53,6 +53,11 @@ class ExplanationDisplay:
     ax_, figure_, bars_
         Where it is drawn, and the bars: the parts, then the total.
 
+    See Also
+    --------
+    suffice.plotting.ImportanceDisplay : The mean of many rows.
+    suffice.plotting.WordsDisplay : The words of each class.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

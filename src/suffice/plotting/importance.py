@@ -48,6 +48,11 @@ class ImportanceDisplay:
         Whether the parts are words.
     ax_, figure_, bars_
 
+    See Also
+    --------
+    suffice.plotting.ExplanationDisplay : One row.
+    suffice.plotting.DensityDisplay : What a column looks like in each class.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

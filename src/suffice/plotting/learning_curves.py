@@ -54,11 +54,17 @@ class LearningCurveDisplay:
         Log-loss and accuracy.
     figure_ : Figure
 
+    See Also
+    --------
+    suffice.comparison.compare : Makes the curves.
+    suffice.comparison.LearningCurves : Their numbers.
+
     Examples
     --------
     >>> import numpy as np
     >>> from matplotlib.figure import Figure
     >>> from suffice.comparison import LearningCurves
+    >>> from suffice.plotting import LearningCurveDisplay
     >>> curves = LearningCurves([10, 20], {"naive Bayes": np.ones((2, 3))}, {"naive Bayes": np.ones((2, 3))})
     >>> display = LearningCurveDisplay(curves).plot(Figure().subplots(1, 2))
     >>> display.axes_[0].get_ylabel()

@@ -36,6 +36,11 @@ class PrecisionRecallDisplay(CurvesDisplay):
     ax_, figure_, lines_
         Where it is drawn, and the line of each curve.
 
+    See Also
+    --------
+    suffice.plotting.RocCurveDisplay : True and false positive rates.
+    suffice.plotting.ConfusionDisplay : One threshold.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -57,7 +57,9 @@ class RegionsDisplay:
     titles : list of str
         Titles of the panels.
     labels : list
-        The classes that are shown; ``shown`` are their positions among all classes.
+        The classes that are shown.
+    shown : array of int
+        Their positions among all classes.
     n_classes : int
         Number of all classes.
     points : array of shape (n, 2)
@@ -73,6 +75,11 @@ class RegionsDisplay:
         Boundaries in each panel.
     ellipses_ : list of lists of Line2D
         Ellipses in each panel: for each class that of one and of two deviations.
+
+    See Also
+    --------
+    suffice.plotting.DirectionsDisplay : All columns, projected on a plane.
+    suffice.plotting.DensityDisplay : One column at a time.
 
     Examples
     --------

@@ -34,6 +34,11 @@ class RocCurveDisplay(CurvesDisplay):
     ax_, figure_, lines_
         Where it is drawn, and the line of each curve.
 
+    See Also
+    --------
+    suffice.plotting.PrecisionRecallDisplay : Better for rare classes.
+    suffice.plotting.CalibrationDisplay : Whether probabilities are those of the classes.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

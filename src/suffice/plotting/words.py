@@ -72,6 +72,11 @@ class WordsDisplay:
     figure_
     bars_ : list of BarContainer
 
+    See Also
+    --------
+    suffice.TextNaiveBayes : Naive Bayes for documents.
+    suffice.plotting.ExplanationDisplay : The words of one document.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

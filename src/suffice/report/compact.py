@@ -37,6 +37,22 @@ STYLE = (
 def compact_html(fitted: Fitted) -> str:
     """Tables of the classes, the columns and the strongest words of a fitted model.
 
+    Parameters
+    ----------
+    fitted : Fitted
+        ``fitted_`` of an estimator.
+
+    Returns
+    -------
+    str
+        HTML without a head, as a notebook shows it.
+
+    See Also
+    --------
+    suffice.report.Report : The whole report.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> fitted = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["<a>", "<a>", "b", "b"]).fitted_
     >>> "&lt;a&gt;" in compact_html(fitted)

@@ -35,6 +35,12 @@ class Report:
     summary : Summary
         What the report says, as typed values.
 
+    See Also
+    --------
+    suffice.report.report_of : Makes it; estimators have the method ``report``.
+    suffice.report.Summary : What it says, as values.
+    suffice.diagnose : The findings about assumptions.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -110,6 +116,23 @@ def report_of(
     title : str, optional
     model_file : str, optional
         Where the model was read from.
+
+    Returns
+    -------
+    Report
+
+    See Also
+    --------
+    suffice.report.summarize : The summary alone.
+    suffice.report.Report : The result.
+
+    Examples
+    --------
+    >>> from suffice import NaiveBayes
+    >>> from suffice.report import report_of
+    >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> report_of(model, title="Sizes").summary.title
+    'Sizes'
     """
     fitted = fitted_of(model, "A report")
     if X is None and y is not None:

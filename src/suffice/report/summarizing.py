@@ -42,6 +42,15 @@ def summarize(
     model_file : str, optional
         Where the model was read from.
 
+    Returns
+    -------
+    Summary
+
+    See Also
+    --------
+    suffice.report.report_of : A report, from rows as a user has them.
+    suffice.report.Summary : The result.
+
     Examples
     --------
     >>> from suffice import NaiveBayes

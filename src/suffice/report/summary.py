@@ -315,7 +315,22 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that a report says about a model; ``named`` is false if columns have positions instead of names."""
+    """Everything that a report says about a model.
+
+    ``named`` is false if columns have positions instead of names. ``to_dict`` returns JSON values.
+
+    See Also
+    --------
+    suffice.report.summarize : Makes it.
+    suffice.report.Report : The page that is made of it.
+
+    Examples
+    --------
+    >>> from suffice import NaiveBayes
+    >>> summary = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"]).report().summary
+    >>> summary.estimator, summary.rows, [each.label for each in summary.classes]
+    ('NaiveBayes', 4.0, ['a', 'b'])
+    """
 
     title: str
     estimator: str

@@ -53,6 +53,12 @@ class BinCounts(Statistic):
     cuts : tuple of float
         Given cuts, if the counted numbers are intervals between them: 0 up to the first cut, 1 above it.
 
+    See Also
+    --------
+    suffice.families.Histogram : The density that is made of it.
+    suffice.families.Binned : Bins as categories.
+    suffice.statistics.Moments : Mean and variance of the same columns.
+
     Examples
     --------
     >>> axis = ClassAxis.of(["a", "b"])

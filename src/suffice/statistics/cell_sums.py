@@ -48,6 +48,11 @@ class CellSums(Statistic):
     total : array of shape (K, m, d)
         Sum of each of the m functions.
 
+    See Also
+    --------
+    suffice.statistics.Sums : Sums of x alone, for columns without missing cells.
+    suffice.families.Poisson : A family that uses it.
+
     Examples
     --------
     >>> axis = ClassAxis.of(["a", "b"])

@@ -20,6 +20,19 @@ __all__ = ["ClassAxis", "Membership", "MembershipArrays", "evenly_spaced", "pres
 class ClassAxis:
     """Sorted, distinct class labels: numbers, strings or booleans.
 
+    Parameters
+    ----------
+    labels : array of shape (K,)
+        Sorted and distinct; `ClassAxis.of` makes them so.
+
+    See Also
+    --------
+    suffice.statistics.Membership : Which of these classes each row belongs to.
+    suffice.ClassError : Raised for labels that are not classes.
+
+    Examples
+    --------
+    >>> from suffice.statistics import ClassAxis
     >>> axis = ClassAxis.of(["spam", "ham", "spam"])
     >>> axis.labels.tolist()
     ['ham', 'spam']
@@ -164,6 +177,25 @@ class Membership:
     ----------
     row_counts : array of shape (K,)
         Number of rows with each code.
+
+    See Also
+    --------
+    suffice.statistics.ClassAxis : The classes.
+    suffice.statistics.Statistic : What rows and their membership are summarised to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.statistics import ClassAxis, Membership, Sums
+    >>> axis = ClassAxis.of(["ham", "spam"])
+    >>> Membership(axis, codes=np.array([0, 1, 1])).row_counts
+    array([1, 2])
+
+    A row may belong to several classes in part:
+
+    >>> unsure = Membership(axis, soft=np.array([[0.9, 0.1], [0.2, 0.8]]))
+    >>> Sums.summarize(np.array([[1.0], [1.0]]), unsure).weight.round(12)
+    array([1.1, 0.9])
     """
 
     classes: ClassAxis

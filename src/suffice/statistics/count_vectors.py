@@ -39,6 +39,12 @@ class CountVectors(Statistic):
     total : array of shape (K, d)
     log_coefficient : array of shape (K,)
 
+    See Also
+    --------
+    suffice.families.Multinomial : The family that uses it.
+    suffice.statistics.WordSums : Words of documents.
+    suffice.statistics.Sums : Without the multinomial coefficient.
+
     Examples
     --------
     >>> axis = ClassAxis.of(["a"])

@@ -46,6 +46,12 @@ class Counts(LevelWeights):
     levels : tuple of Levels
         Levels of each column. `merge` takes their union.
 
+    See Also
+    --------
+    suffice.families.Categorical : The family that uses it.
+    suffice.statistics.JointCounts : Combinations of levels of several columns.
+    suffice.tables.Levels : The levels of a column.
+
     Examples
     --------
     >>> from suffice.tables.levels import coded_values

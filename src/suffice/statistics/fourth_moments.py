@@ -45,6 +45,20 @@ class FourthMoments(Scatter):
     mean, mean_low : array of shape (K, d)
     scatter, scatter_low, cubic, cubic_low, quartic, quartic_low : array of shape (K, d, d)
         Each stored as the sum of two arrays, because a fourth power has few digits relative to its terms.
+
+    See Also
+    --------
+    suffice.statistics.Scatter : Second moments alone.
+    suffice.discriminant_analysis.LinearDiscriminantAnalysis : Uses it for ``shrinkage="auto"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.statistics import ClassAxis, FourthMoments, Membership
+    >>> members = Membership(ClassAxis.of(["a"]), codes=np.array([0, 0]))
+    >>> moments = FourthMoments.summarize(np.array([[1.0, 0.0], [3.0, 4.0]]), members)
+    >>> moments.scatter[0].tolist(), moments.quartic[0].tolist()
+    ([[2.0, 4.0], [4.0, 8.0]], [[2.0, 8.0], [8.0, 32.0]])
     """
 
     cubic: ByPair

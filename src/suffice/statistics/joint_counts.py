@@ -35,6 +35,23 @@ class JointCounts(LevelWeights):
         Levels of each column.
     cells : array of int of shape (C, d)
         Codes of the levels of each cell, in lexicographic order.
+
+    See Also
+    --------
+    suffice.families.JointTable : The family that uses it.
+    suffice.statistics.Counts : Levels of each column alone.
+    suffice.statistics.PairCounts : Pairs of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.statistics import ClassAxis, JointCounts, Membership
+    >>> from suffice.tables import Coded, CodedColumn
+    >>> from suffice.tables.levels import coded_values
+    >>> batch = Coded(3, tuple(CodedColumn(*coded_values(column)) for column in (["a", "a", "b"], ["x", "x", "y"])))
+    >>> counts = JointCounts.summarize(batch, Membership(ClassAxis.of(["k"]), codes=np.zeros(3, dtype=int)))
+    >>> counts.cells.tolist(), counts.count
+    ([[0, 0], [1, 1]], array([[2., 1.]]))
     """
 
     count: ByClass

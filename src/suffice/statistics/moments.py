@@ -45,6 +45,12 @@ class Moments(Statistic):
     m2, m2_low : array of shape (K, d)
         Centred sum of squares, stored as the sum ``m2 + m2_low``, so that removing rows keeps all its digits.
 
+    See Also
+    --------
+    suffice.families.Gaussian : The family that uses it.
+    suffice.statistics.Scatter : Moments of dependent columns.
+    suffice.statistics.RowMoments : With the moments of unweighted rows.
+
     Examples
     --------
     >>> axis = ClassAxis.of(["a", "b"])

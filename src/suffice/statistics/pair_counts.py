@@ -45,12 +45,29 @@ class PairCounts(Statistic):
         Sorted positions of the parents.
     n_columns : int
 
+    See Also
+    --------
+    suffice.families.AveragedDependence : The family that uses it.
+    suffice.statistics.JointCounts : Combinations of all columns of a block.
+
     Notes
     -----
     The first rows of a column with few levels give each level its own bin, and levels of later rows are added, also
     beyond the number of levels that first rows may have. If rare levels were joined later, the counts would depend on
     the order of the batches, and a merge would not be the statistic of all rows. ``MOST_ENTRIES`` bounds the tables: a
     merge that exceeds it raises an error. Bins with a list of levels to keep (`Bins.kept`) do not grow.
+
+    Examples
+    --------
+    Two rows of class 0 have the bins "a" and "x", whose pair is therefore counted twice:
+
+    >>> from suffice import AveragedDependence
+    >>> rows = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "x"]]
+    >>> counts = AveragedDependence().fit(rows, [0, 0, 1, 1]).fitted_.model.statistics[0]
+    >>> [each.values for each in counts.levels], counts.pairs[0, 0]
+    ([('a', 'b'), ('x', 'y')], array([2., 0., 0., 2., 0., 0.]))
+
+    Each column has one more bin, for missing cells.
     """
 
     pairs: ByClass

@@ -44,6 +44,22 @@ class PatternScatter(Statistic):
         Scatter, stored as the sum ``scatter + scatter_low``; zero in columns that are missing.
     level : int
         How coarse the patterns are; see `suffice.statistics.patterns`.
+
+    See Also
+    --------
+    suffice.statistics.Scatter : Complete rows, a matrix for each class.
+    suffice.statistics.PooledScatter : Complete rows, one matrix.
+    suffice.families.MultivariateGaussian : Uses it for ``missing="em"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.statistics import ClassAxis, Membership, PatternScatter, Scatter
+    >>> rows = np.array([[1.0, 0.0], [3.0, np.nan], [3.0, 4.0]])
+    >>> members = Membership(ClassAxis.of(["a"]), codes=np.zeros(3, dtype=int))
+    >>> patterns = PatternScatter.summarize(rows, members, Scatter)
+    >>> patterns.complete.weight, patterns.observed.tolist(), patterns.weight
+    (array([2.]), [[1, 0]], array([1.]))
     """
 
     complete: Scatter | PooledScatter

@@ -24,8 +24,15 @@ class RowMoments(Moments):
 
     Attributes
     ----------
+    classes, weight, weight_low, mean, mean_low, m2, m2_low
+        As in `suffice.statistics.Moments`.
     rows : Moments
         The moments without weights. If no row has a weight, they equal the weighted moments.
+
+    See Also
+    --------
+    suffice.statistics.Moments : Moments of weighted rows alone.
+    suffice.naive_bayes.GaussianNB : Uses it for ``var_smoothing``, which ignores weights.
 
     Examples
     --------

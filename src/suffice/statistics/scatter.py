@@ -215,6 +215,22 @@ class Scatter(_ClassMeans):
         Mean, stored as the sum ``mean + mean_low``.
     scatter, scatter_low : array of shape (K, d, d)
         Scatter, stored as the sum ``scatter + scatter_low``.
+
+    See Also
+    --------
+    suffice.statistics.PooledScatter : One matrix for all classes.
+    suffice.statistics.Moments : Independent columns.
+    suffice.statistics.PatternScatter : Rows with missing cells.
+    suffice.families.MultivariateGaussian : The family that uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.statistics import ClassAxis, Membership, Scatter
+    >>> members = Membership(ClassAxis.of(["a"]), codes=np.array([0, 0]))
+    >>> scatter = Scatter.summarize(np.array([[1.0, 0.0], [3.0, 4.0]]), members)
+    >>> scatter.mean.tolist(), scatter.scatter[0].tolist()
+    ([[2.0, 2.0]], [[2.0, 4.0], [4.0, 8.0]])
     """
 
     scatter: ByPair
@@ -281,6 +297,20 @@ class PooledScatter(_ClassMeans):
         Mean, stored as the sum ``mean + mean_low``.
     scatter, scatter_low : array of shape (d, d)
         Scatter, stored as the sum ``scatter + scatter_low``.
+
+    See Also
+    --------
+    suffice.statistics.Scatter : A matrix for each class.
+    suffice.families.MultivariateGaussian : Uses it for a shared covariance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.statistics import ClassAxis, Membership, PooledScatter
+    >>> rows = np.array([[1.0, 0.0], [3.0, 4.0], [9.0, 5.0], [9.0, 7.0]])
+    >>> pooled = PooledScatter.summarize(rows, Membership(ClassAxis.of(["a", "b"]), codes=np.array([0, 0, 1, 1])))
+    >>> pooled.mean.tolist(), pooled.scatter.tolist()
+    ([[2.0, 2.0], [9.0, 6.0]], [[2.0, 4.0], [4.0, 10.0]])
     """
 
     scatter: Pairs

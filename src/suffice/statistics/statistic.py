@@ -68,6 +68,28 @@ class Statistic(ABC):
     ``a.merge(b)`` returns the statistic of the rows of both; it is associative and commutative up to rounding, and
     `zero` is its neutral element. ``subtract`` undoes it. ``scale`` multiplies the weight of every row. ``columns``
     returns the statistic of some of the columns.
+
+    Parameters
+    ----------
+    classes : ClassAxis
+
+    See Also
+    --------
+    suffice.statistics.Moments : Mean and variance of each column.
+    suffice.statistics.Scatter : Mean and covariance.
+    suffice.statistics.Counts : Counts of levels.
+    suffice.families.Family : Turns a statistic into parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.statistics import ClassAxis, Membership, Sums
+    >>> axis = ClassAxis.of(["a"])
+    >>> first = Sums.summarize(np.array([[1.0], [2.0]]), Membership(axis, codes=np.array([0, 0])))
+    >>> second = Sums.summarize(np.array([[4.0]]), Membership(axis, codes=np.array([0])))
+    >>> both = first.merge(second)
+    >>> both.weight, both.total.ravel(), both.subtract(second).total.ravel(), both.scale(0.5).total.ravel()
+    (array([3.]), array([7.]), array([3.]), array([3.5]))
     """
 
     classes: ClassAxis

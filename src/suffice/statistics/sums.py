@@ -33,6 +33,11 @@ class Sums(Statistic):
         Weight, stored as the sum ``weight + weight_low``.
     total : array of shape (K, d)
 
+    See Also
+    --------
+    suffice.statistics.CellSums : Columns with missing cells, and functions of the cells.
+    suffice.statistics.CountVectors : With the multinomial coefficient.
+
     Examples
     --------
     >>> axis = ClassAxis.of(["a", "b"])

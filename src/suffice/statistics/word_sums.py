@@ -59,6 +59,12 @@ class WordSums(Statistic):
     settings : tuple of str
         Settings of reading that differ from the defaults. Statistics with different settings cannot merge.
 
+    See Also
+    --------
+    suffice.families.Text : The family that uses it.
+    suffice.tables.WordRows : Counts of each document.
+    suffice.tables.Vocabulary : The words.
+
     Examples
     --------
     >>> axis = ClassAxis.of(["ham", "spam"])

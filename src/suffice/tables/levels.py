@@ -40,6 +40,11 @@ class Levels:
     declared : frozenset
         Levels that the column's type lists. They are kept even if no row has them.
 
+    See Also
+    --------
+    suffice.tables.CodedColumn : A column as positions among its levels.
+    suffice.tables.Vocabulary : Words of documents.
+
     Examples
     --------
     >>> levels = Levels.of(["red", "blue", "red"])
@@ -148,6 +153,19 @@ class CodedColumn:
         Rows of the codes if only some rows are stored (sparse).
     rest : int
         Code of all other rows.
+
+    See Also
+    --------
+    suffice.tables.Coded : A batch of such columns.
+    suffice.tables.Levels : The levels.
+
+    Examples
+    --------
+    >>> from suffice.tables import CodedColumn
+    >>> from suffice.tables.levels import coded_values
+    >>> column = CodedColumn(*coded_values(["red", None, "blue", "red"]))
+    >>> column.levels.values, column.codes.tolist()
+    (('blue', 'red'), [1, -1, 0, 1])
     """
 
     levels: Levels
@@ -183,7 +201,26 @@ class CodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A batch of rows whose columns are all coded."""
+    """A batch of rows whose columns are all coded.
+
+    Parameters
+    ----------
+    n_rows : int
+    columns : tuple of CodedColumn
+
+    See Also
+    --------
+    suffice.tables.CodedColumn : One column.
+    suffice.statistics.Counts : Counts of the levels.
+
+    Examples
+    --------
+    >>> from suffice.tables import Coded, CodedColumn
+    >>> from suffice.tables.levels import coded_values
+    >>> batch = Coded(3, (CodedColumn(*coded_values(["red", None, "blue"])),))
+    >>> batch.columns[0].codes.tolist()
+    [1, -1, 0]
+    """
 
     n_rows: int
     columns: tuple[CodedColumn, ...]

@@ -49,7 +49,21 @@ class Schema:
 
 
 class Table(ABC):
-    """A batch of rows. Each column can be read as numbers (NaN for missing cells), codes of levels, or documents."""
+    """A batch of rows. Each column can be read as numbers (NaN for missing cells), codes of levels, or documents.
+
+    See Also
+    --------
+    suffice.tables.MatrixTable : Rows of one matrix of numbers.
+    suffice.tables.Coded : Columns as codes of levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.tables import MatrixTable
+    >>> table = MatrixTable(np.array([[1.0, 7.0], [2.0, 5.0]]))
+    >>> table.numbers([1], ["size"]).ravel()
+    array([7., 5.])
+    """
 
     names: Sequence[object] | None = None  # of the columns, if they have names
 
@@ -117,6 +131,15 @@ class Table(ABC):
 class MatrixTable(Table):
     """Rows of one matrix of numbers, a NumPy array or a SciPy sparse matrix.
 
+    See Also
+    --------
+    suffice.tables.Table : The contract.
+    suffice.tables.Coded : Columns as codes of levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.tables import MatrixTable
     >>> table = MatrixTable(np.array([[1.0, 7.0], [2.0, 5.0]]))
     >>> table.categories([1], ["size"]).columns[0].levels.values
     (5, 7)

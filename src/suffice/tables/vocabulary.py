@@ -36,6 +36,11 @@ class Vocabulary:
     slots : int
         Number of slots; 0 if words are stored.
 
+    See Also
+    --------
+    suffice.tables.WordRows : Documents as counts of these words.
+    suffice.WordCounts : The transformer for documents.
+
     Examples
     --------
     >>> words = Vocabulary.of(["pill", "hello", "pill"])

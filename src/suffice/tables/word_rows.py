@@ -29,6 +29,11 @@ class WordRows:
     missing : array of bool of shape (n,)
         Missing documents.
 
+    See Also
+    --------
+    suffice.tables.Vocabulary : The words.
+    suffice.statistics.WordSums : Sums over the documents of each class.
+
     Examples
     --------
     >>> rows = WordRows.read(Documents.of_strings(["a pill a day, a pill", None]), TokenRules())

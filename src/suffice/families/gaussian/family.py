@@ -120,6 +120,15 @@ class Gaussian(IndependentColumns):
         A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect. With a shared variance
         each class adds its pseudo-rows.
 
+    See Also
+    --------
+    suffice.families.MultivariateGaussian : Columns that depend on each other.
+    suffice.families.Histogram : Numbers of any shape.
+    suffice.families.LogNormal : Positive numbers whose logarithms are Gaussian.
+    suffice.families.NormalInverseGamma : A conjugate prior with given numbers.
+    suffice.naive_bayes.GaussianNB : Gaussian columns with the interface of scikit-learn.
+    suffice.statistics.Moments : The statistic.
+
     Notes
     -----
     A column that is constant over all rows does not affect predictions. A class without values in a column gets the
@@ -128,6 +137,16 @@ class Gaussian(IndependentColumns):
 
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> from suffice.families import Gaussian
+    >>> model = NaiveBayes(Gaussian(variance="shared")).fit([[1], [3], [10], [14]], ["a", "a", "b", "b"])
+    >>> model.parameters(0)
+    class  mean  deviation
+    a         2    1.58114
+    b        12    1.58114
+
+    The same with the family itself:
+
     >>> axis = ClassAxis.of(["a", "b"])
     >>> rows = np.array([[1.0], [3.0], [10.0], [14.0]])
     >>> family = Gaussian(variance="shared")

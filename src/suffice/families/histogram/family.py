@@ -81,6 +81,13 @@ class Histogram(IndependentColumns):
         Parameters that were given in place of rows, which have no effect once there are rows; see
         `suffice.families.histogram.given`.
 
+    See Also
+    --------
+    suffice.families.Gaussian : One peak, two parameters.
+    suffice.families.Binned : Bins without smoothing.
+    suffice.plotting.DensityDisplay : The curves, as a picture.
+    suffice.statistics.BinCounts : The statistic.
+
     Examples
     --------
     Two peaks around one:

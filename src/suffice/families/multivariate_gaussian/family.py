@@ -105,6 +105,14 @@ class MultivariateGaussian(Family):
         A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect. With a shared
         covariance each class adds its pseudo-rows.
 
+    See Also
+    --------
+    suffice.GaussianDiscriminant : The classifier of this family.
+    suffice.families.Gaussian : Columns that are independent given the class.
+    suffice.families.NormalInverseWishart : A conjugate prior with given numbers.
+    suffice.statistics.Scatter : The statistic of own covariances.
+    suffice.statistics.PooledScatter : The statistic of a shared covariance.
+
     Notes
     -----
     A singular shared covariance is used in the subspace that the data span, with a warning that names the columns. A
@@ -119,6 +127,14 @@ class MultivariateGaussian(Family):
 
     Examples
     --------
+    >>> from suffice import NaiveBayes
+    >>> rows = [[0, 0], [1, 3], [2, 0], [5, 5], [6, 8], [7, 5]]
+    >>> model = NaiveBayes({(0, 1): "multivariate_gaussian"}, estimation="mle").fit(rows, list("aaabbb"))
+    >>> model.predict_proba([[3, 3]]).round(3)
+    array([[0.993, 0.007]])
+
+    The same with the family itself:
+
     >>> axis = ClassAxis.of(["a", "b"])
     >>> rows = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 0.0], [5.0, 5.0], [6.0, 8.0], [7.0, 5.0]])
     >>> family = MultivariateGaussian()

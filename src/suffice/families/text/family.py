@@ -86,6 +86,13 @@ class Text(Family):
     slots : int
         Number of slots that words are hashed to, which bounds the memory; 0 keeps the words.
 
+    See Also
+    --------
+    suffice.TextNaiveBayes : The classifier of documents alone.
+    suffice.families.Multinomial : Columns that hold counts already.
+    suffice.WordCounts : Documents as a sparse matrix.
+    suffice.statistics.WordSums : The statistic.
+
     Notes
     -----
     A missing document has no effect, and neither has one without any used word (with Bernoulli words of ``count``, the
@@ -96,6 +103,15 @@ class Text(Family):
 
     Examples
     --------
+    >>> import pandas as pd
+    >>> from suffice import NaiveBayes
+    >>> mails = pd.DataFrame({"body": ["hello you", "cheap pills, cheap"], "links": [0, 4]})
+    >>> model = NaiveBayes({"body": "text", "links": "poisson"}).fit(mails, ["ham", "spam"])
+    >>> model.predict(pd.DataFrame({"body": ["cheap watches"], "links": [2]}))
+    array(['spam'], dtype='<U4')
+
+    The family itself:
+
     >>> axis = ClassAxis.of(["ham", "spam"])
     >>> texts = Texts(["hello you", "cheap pills, cheap"])
     >>> family = Text()

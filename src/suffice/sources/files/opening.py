@@ -117,6 +117,12 @@ def open_source(
     -------
     Source
 
+    See Also
+    --------
+    suffice.sources.Source : The result.
+    suffice.fit : Opens files itself.
+    suffice.text.mail.read_mails : Mails one by one.
+
     Examples
     --------
     >>> import io

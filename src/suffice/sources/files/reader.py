@@ -236,4 +236,5 @@ def _with_advice(error: SufficeError, advice: Sentence) -> SufficeError:
         argument=error.argument,
         file=error.file,
         line=error.line,
+        page=error.page,
     )

@@ -69,7 +69,7 @@ class Rows(Protocol):
 
 
 class Source:
-    """Rows that are read in batches.
+    r"""Rows that are read in batches.
 
     Attributes
     ----------
@@ -100,6 +100,21 @@ class Source:
         Form of ``written`` columns: texts of CSV, JSON values as texts, or typed values.
     documents : bool
         Whether each row is a document: a mail, or a line of text.
+
+    See Also
+    --------
+    suffice.sources.open_source : Opens one.
+    suffice.fit : Fits a model to one.
+
+    Examples
+    --------
+    >>> import io
+    >>> from suffice.sources import open_source
+    >>> source = open_source(io.BytesIO(b"size,kind\n1.5,a\n2.5,b\n"))
+    >>> source.names, source.types["size"]
+    (['size', 'kind'], 'number')
+    >>> sum(batch.rows.num_rows for batch in source.batches())
+    2
     """
 
     def __init__(self, rows: Rows, names: Sequence[str], options: ReadOptions) -> None:

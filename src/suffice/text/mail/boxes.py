@@ -76,6 +76,11 @@ def read_mails(
     ------
     Mail
 
+    See Also
+    --------
+    suffice.text.mail.load_mails : All messages of each class, with labels.
+    suffice.text.mail.read_mail : One message.
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -34,6 +34,22 @@ class Mails:
         Positions of the messages with faults.
     skipped : dict of str to int
         Number of skipped parts of each type.
+
+    See Also
+    --------
+    suffice.text.mail.load_mails : Reads them.
+    suffice.TextNaiveBayes : Fits ``texts`` and ``labels``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from suffice.text.mail import load_mails
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "win.eml"
+    ...     _ = path.write_text("Subject: win")
+    ...     mails = load_mails({"spam": path})
+    >>> mails.texts, mails.labels.tolist(), pathlib.Path(mails.paths[0]).name, mails.faults
+    (['win'], ['spam'], 'win.eml', {})
     """
 
     texts: list[str]
@@ -79,6 +95,12 @@ def load_mails(
     Returns
     -------
     Mails
+
+    See Also
+    --------
+    suffice.text.mail.read_mails : One message at a time.
+    suffice.TextNaiveBayes : Learns from the texts and labels.
+    suffice.fit : Reads a folder with a folder for each class itself.
 
     Examples
     --------

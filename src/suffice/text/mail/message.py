@@ -36,7 +36,7 @@ class BinaryFile(Protocol):
 
 @dataclass(frozen=True)
 class Skipped:
-    """A part of a message that was not read.
+    r"""A part of a message that was not read.
 
     Attributes
     ----------
@@ -46,6 +46,17 @@ class Skipped:
         In bytes, as encoded in the message.
     name : str
         File name, if the part has one.
+
+    See Also
+    --------
+    suffice.text.mail.Mail : Has the skipped parts of a message.
+    suffice.text.mail.read_mail : Its ``max_attachment_bytes`` reads attached texts.
+
+    Examples
+    --------
+    >>> from suffice.text.mail import read_mail
+    >>> read_mail(b"Content-Type: image/png; name=cat.png\n\n\x89PNG").skipped
+    (Skipped(type='image/png', size=4, name='cat.png'),)
     """
 
     type: str
@@ -55,7 +66,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Mail:
-    """The text of a message.
+    r"""The text of a message.
 
     Attributes
     ----------
@@ -73,6 +84,18 @@ class Mail:
         The file that the message was read from.
     number : int or None
         Position in that file, from 0, if the file is an mbox.
+
+    See Also
+    --------
+    suffice.text.mail.read_mail : Reads one.
+    suffice.text.mail.Skipped : A part that was not read.
+
+    Examples
+    --------
+    >>> from suffice.text.mail import read_mail
+    >>> mail = read_mail(b"Subject: Lunch?\n\nAt noon.")
+    >>> mail.subject, mail.text, mail.faults
+    ('Lunch?', 'Lunch?\nAt noon.', ())
     """
 
     text: str
@@ -121,6 +144,11 @@ def read_mail(
     Returns
     -------
     Mail
+
+    See Also
+    --------
+    suffice.text.mail.read_mails : All messages of files and folders.
+    suffice.text.mail.Mail : The result.
 
     Examples
     --------
