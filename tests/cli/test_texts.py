@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import suffice
-from cli.made import MESSAGES, ran, refused, run
+from cli.made import MESSAGES, ran, refused, run, shell
 from suffice import NaiveBayes, TextNaiveBayes
 
 
@@ -176,3 +176,36 @@ def test_a_text_model_names_the_columns_that_it_ignores(folder):
     result = run("fit", "t.csv", "-t", "kind", "--model", "text")
     assert "note: The model reads the texts of column 'body' and ignores columns 'id', 'size'." in result.stderr
     assert ["body", "text", "text"] in [line.split() for line in result.stdout.splitlines()]
+
+
+# ---------------------------------------------------------------------- mails without a name that says so
+
+MAIL = b"Return-Path: <a@example.com>\nSubject: Buy\n\nBuy cheap pills now.\n"
+
+
+def test_mails_are_recognised_by_their_first_lines(mails, folder):
+    """A Maildir names mails by time and host, and Thunderbird an mbox ``Junk``."""
+    model = "recognised.suffice"
+    ran("fit", mails, "-o", model)
+    (folder / "cur").mkdir()
+    for name in ("1795000001.M1P1.host:2,S", "1795000002.M2P1.host:2,"):
+        (folder / "cur" / name).write_bytes(MAIL)
+    (folder / "Junk").write_bytes(b"From a@example.com Thu Aug 22 13:17:22 2002\n" + MAIL + b"\n")
+    expected = labels(ran("predict", model, "cur/1795000001.M1P1.host:2,S", "--format", "mails"))
+    assert labels(ran("predict", model, "cur/1795000001.M1P1.host:2,S")) == expected
+    assert labels(ran("predict", model, "Junk")) == expected
+    assert labels(ran("predict", model, "cur")) == 2 * expected
+
+
+@pytest.mark.parametrize("head", [b"", b"From a@example.com Thu Aug 22 13:17:22 2002\n"])
+def test_a_piped_mail_is_not_read_line_by_line(sms, head):
+    said = refused("predict", sms, "-", stdin=(head + MAIL).decode())
+    assert "standard input looks like a mail. To read it as one, set --format mails" in said
+    assert said.endswith("See docs/mail.md.\n")
+    lines = "Subject: lunch\nSubject: dinner\n"  # texts that begin like a header
+    assert len(labels(ran("predict", sms, "-", "-q", stdin=lines))) == 2
+
+
+def test_a_named_pipe_is_not_opened_to_look_at_it(sms):
+    done = shell(f"suffice predict {sms} <(printf 'body\\ncheap pills\\n') -q", ".")
+    assert (done.returncode, len(labels(done.stdout))) == (0, 1), done.stderr

@@ -68,6 +68,7 @@ class FileRows:
         of_lines = kind == "csv" and format is None and text_column is not None
         if of_lines and all(_is_lines(raw, text_column, options) for raw in inputs):
             kind = "lines"
+            _check_lines(inputs)
         self._typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
@@ -223,6 +224,24 @@ def _is_lines(raw: RawInput, text_column: str | None, options: ReadOptions) -> b
         return False
     plain = format_by_name(raw.name) is None or PLAIN_TEXT.search(raw.name.lower())
     return bool(plain) and not has_column(*raw.head(), raw.name, text_column, options)
+
+
+def _check_lines(inputs: Sequence[RawInput]) -> None:
+    """Raise if an input looks like a mail, whose lines are not texts of their own."""
+    from suffice.text.mail.headers import starts_as_mail
+    from suffice.text.mail.mbox import starts_as_mbox
+
+    for raw in inputs:
+        head, _ = raw.head()
+        if starts_as_mail(head) or starts_as_mbox(head):
+            raise InputError(
+                f"{raw.name} looks like a mail. To read it as one, set ",
+                Argument("format", "mails"),
+                "; to read its lines as texts, put the name of their column into the first line.",
+                file=raw.name,
+                argument="format",
+                page="docs/mail.md",
+            )
 
 
 # ---------------------------------------------------------------------- readers of each format

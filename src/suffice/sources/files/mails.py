@@ -24,33 +24,54 @@ STANDARD_INPUT = "standard input"
 NAMES = ["text", "label", "path"]
 MAX_MAILS = 1000  # of a batch
 MAX_BYTES = 1 << 24  # of text of a batch
+HEAD_BYTES = 1 << 16  # read of a file to see whether it is a mail
 ONE_MAIL = (".eml", ".emlx")
 MAIL_FILES = (*ONE_MAIL, ".mbox", ".mbx")
 MAIL_SUFFIXES = (".eml", ".emlx", ".mbox", ".mbx", ".txt", "")
 
 
 def is_mail(path: str) -> bool:
-    """Whether the name of a file says that it holds mails.
+    """Whether a file holds mails, by its name, or by its first lines if its name has no suffix.
 
     >>> is_mail("inbox/1.eml"), is_mail("notes.txt")
     (True, False)
     """
-    return _suffix(path) in MAIL_FILES
+    return _suffix(path) in MAIL_FILES or (_suffix(path) == "" and not _is_data(path) and _begins_as_mail(path))
 
 
 def holds_mails(folder: str) -> bool:
     """Whether a folder contains mails, or a folder of mails or an mbox for each class, and no other files.
 
-    Files named .eml, .mbox, .txt or without a suffix count as mails; directly in the folder, only .eml and .mbox do.
+    Files named .eml, .mbox, .txt or without a suffix count as mails. Directly in the folder, .txt files do not, and
+    the first lines of files without a suffix decide.
     """
     files = files_below(folder)
-    return bool(files) and all(_looks_like_mail(os.path.relpath(path, folder)) for path in files)
+    return bool(files) and all(_looks_like_mail(folder, os.path.relpath(path, folder)) for path in files)
 
 
-def _looks_like_mail(path: str) -> bool:
-    in_subfolder = os.sep in path
-    known = format_by_name(path) not in (None, "csv") or path.lower().endswith((".csv", ".csv.gz"))
-    return not known and (_suffix(path) in MAIL_SUFFIXES if in_subfolder else is_mail(path))
+def _looks_like_mail(folder: str, path: str) -> bool:
+    if os.sep not in path:
+        return is_mail(os.path.join(folder, path))
+    return not _is_data(path) and _suffix(path) in MAIL_SUFFIXES
+
+
+def _is_data(path: str) -> bool:
+    """Whether the name of a file says that it holds a table."""
+    return format_by_name(path) not in (None, "csv") or path.lower().endswith((".csv", ".csv.gz"))
+
+
+def _begins_as_mail(path: str) -> bool:
+    from suffice.text.mail.headers import starts_as_mail
+    from suffice.text.mail.mbox import starts_as_mbox
+
+    if not os.path.isfile(path):  # a pipe can be read once only
+        return False
+    try:
+        with open(path, "rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError:
+        return False
+    return starts_as_mail(head) or starts_as_mbox(head)
 
 
 def _suffix(path: str) -> str:

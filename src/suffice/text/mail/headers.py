@@ -11,18 +11,41 @@ from suffice.text.mail.charsets import decode_text
 from suffice.text.mail.faults import MailFaults
 from suffice.text.mail.transfer import decode_base64
 
-__all__ = ["Fields", "decode_field", "decode_words", "header_tokens", "parameters", "split_fields", "words_of"]
+__all__ = [
+    "Fields",
+    "decode_field",
+    "decode_words",
+    "header_tokens",
+    "parameters",
+    "split_fields",
+    "starts_as_mail",
+    "words_of",
+]
 
 Fields = list[tuple[str, bytes]]
 """Lower-case name and folded value of each field, in order."""
 
 MAX_HEADER_BYTES = 262_144
+USUAL = {"date", "delivered-to", "from", "message-id", "mime-version", "received", "return-path", "subject", "to"}
 FIELD = re.compile(rb"([!-9;-~]{1,200})[ \t]*:")
 BLANK_LINE = re.compile(rb"\n\r?\n")
 TYPE = re.compile(r"\s*([\w.+-]+/[\w.+-]+|[\w.+-]*)")
 PARAMETER = re.compile(r'[;\s]([\w*.-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)(?:"|$)|([^\s;"]*))', re.DOTALL)
 ENCODED_WORD = re.compile(r"=\?([^?\s]{1,100})\?([bBqQ])\?")
 NAME_OR_WORD = re.compile(r"\w+(?:[.-]\w+)*")
+
+
+def starts_as_mail(head: bytes) -> bool:
+    r"""Whether a file begins as one mail: with header fields, at least one of them usual, and a blank line.
+
+    >>> starts_as_mail(b"Subject: lunch\n\nAt noon?"), starts_as_mail(b"Subject: lunch\nSubject: dinner\n")
+    (True, False)
+    """
+    blank = BLANK_LINE.search(head)
+    if blank is None:
+        return False
+    fields, rest = split_fields(head[: blank.end()], MailFaults())
+    return not rest and any(name in USUAL for name, _ in fields)
 
 
 def split_fields(data: bytes, faults: MailFaults) -> tuple[Fields, bytes]:
