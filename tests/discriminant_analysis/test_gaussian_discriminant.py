@@ -12,7 +12,14 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from suffice import GaussianDiscriminant, InputError, NotLinearError, SingularCovarianceError, SingularCovarianceWarning
+from suffice import (
+    GaussianDiscriminant,
+    InputError,
+    NotLinearError,
+    SingularCovarianceError,
+    SingularCovarianceWarning,
+    SufficeWarning,
+)
 
 textbook_discriminant = partial(GaussianDiscriminant, estimation="mle")
 
@@ -304,3 +311,25 @@ def test_univariate_by_hand():
     model = GaussianDiscriminant("own").fit([[0.0], [2.0], [5.0], [9.0]], [0, 0, 1, 1])
     expected = 0.5 * norm(1, 1).pdf(3.0), 0.5 * norm(7, 2).pdf(3.0)
     assert model.predict_proba([[3.0]])[0, 1] == pytest.approx(expected[1] / sum(expected), rel=1e-13)
+
+
+@pytest.mark.parametrize("mix", ["auto", 0.3])
+def test_a_mix_of_a_shared_covariance_warns(mix):
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(SufficeWarning, match="mix=.* has no effect on a shared covariance. Set covariance='own'"):
+        model = GaussianDiscriminant(mix=mix).fit(X, y)
+    np.testing.assert_array_equal(model.covariance_, GaussianDiscriminant().fit(X, y).covariance_)
+    with pytest.warns(SufficeWarning, match="has no effect on a shared covariance"):
+        GaussianDiscriminant(mix=mix).partial_fit(X, y)
+
+
+def test_names_of_textbooks_are_explained():
+    with pytest.raises(InputError, match=r"'shared' \(as in LDA\) or 'own' \(as in QDA\); got 'qda'"):
+        GaussianDiscriminant("qda").fit([[1.0], [2.0], [4.0]], [0, 0, 1])
+
+
+def test_the_error_of_a_small_class_says_how_many_rows_it_needs():
+    X, y = load_iris(return_X_y=True)
+    rows = np.r_[0, 50:150]
+    with pytest.raises(SingularCovarianceError, match=r"its rows weigh 1 \(at least 5 are needed\)"):
+        textbook_discriminant("own").fit(X[rows], y[rows])

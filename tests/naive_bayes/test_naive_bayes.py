@@ -189,6 +189,16 @@ def test_a_setting_that_a_named_family_does_not_have_warns(setting):
         NaiveBayes("histogram").fit(x, y)
 
 
+def test_smoothing_without_effect_warns():
+    with pytest.warns(SufficeWarning, match="smoothing=1 has no effect with estimation='mle'") as caught:
+        NaiveBayes("categorical", estimation="mle", smoothing=1).fit([["a"], ["b"]], [0, 1])
+    assert [each.message.argument for each in caught] == ["smoothing"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NaiveBayes("categorical", estimation="mle", smoothing=0).fit([["a"], ["b"]], [0, 1])
+        NaiveBayes("categorical", estimation="bayes", smoothing=1).fit([["a"], ["b"]], [0, 1])
+
+
 def test_a_misspelt_policy_of_families_is_suggested():
     with pytest.raises(InputError, match="Did you mean 'best'"):
         NaiveBayes("bst").fit([[1.0], [2.0]], ["a", "b"])

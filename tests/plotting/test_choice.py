@@ -139,6 +139,11 @@ def test_unknown_kinds_and_models():
     with pytest.raises(InputError, match="There is no plot 'density'. Did you mean 'densities'?") as caught:  # noqa: RUF043
         model.plot(kind="density")
     assert caught.value.argument == "kind"
+    with pytest.raises(InputError, match=r"'densities' has no option 'compare'\. It is an option of kind='regions'"):
+        model.plot(X, Y, kind="densities", compare=True)
+    with pytest.raises(InputError, match="no option 'compere'. Did you mean 'compare'?") as caught:  # noqa: RUF043
+        model.plot(X, Y, kind="regions", compere=True)
+    assert caught.value.argument == "compere"
     with pytest.raises(NotFittedError):
         NaiveBayes().plot(X, Y)
     with pytest.raises(InputError, match="y is given without X"):

@@ -102,7 +102,7 @@ def test_infinite_densities_are_clipped_and_marked():
     column, above = found.columns[0], found.axes_[0, 0]
     assert column.clipped.any()
     assert np.isfinite(column.density).all()
-    assert "exceeds the picture" in above.get_title()
+    assert "exceeds the plot" in above.get_title()
     marks = [line for line in above.lines if line.get_marker() == "^"]
     assert all(np.isfinite(mark.get_ydata()).all() for mark in marks)
     assert len(marks) == column.clipped.any(axis=1).sum()

@@ -198,7 +198,7 @@ def test_new_rows_that_no_class_explains_have_the_class_of_predict(impossible):
         )
     np.testing.assert_array_equal(display.matrix, expected)
     assert display.n_impossible == 1
-    with pytest.raises(InputError, match="no class can explain the rows"):
+    with pytest.raises(InputError, match="every class has probability zero"):
         ConfusionDisplay.from_estimator(model, new[2:], ["p"], ax=axes())
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mean, listed
+from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.families import Family, Gaussian, MultivariateGaussian
 from suffice.families.gaussian import GaussianParameters
 from suffice.families.linear import rows_with_missing
@@ -21,8 +21,9 @@ from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Block, Model
 from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
+from suffice.sources.row_reader import RowLayout
 from suffice.statistics import Membership, Moments
-from suffice.tables.table import Schema
+from suffice.tables.table import Schema, Table
 
 __all__ = ["GaussianDiscriminantSpecification"]
 
@@ -157,6 +158,23 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         """One block of all columns."""
         return (Block(self.family(tuning), slice(None), schema.names),)
 
+    def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
+        """Warn about ``mix`` without effect."""
+        self.warn_about_first_batch(model, layout)
+
+    def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:
+        """Warn about ``mix`` if the covariance is shared, so there is nothing to mix."""
+        if self.covariance == "shared" and self.mix != 0:
+            warn_user(
+                SufficeWarning(
+                    Argument("mix", self.mix),
+                    " has no effect on a shared covariance. Set ",
+                    Argument("covariance", "own"),
+                    " to mix own covariances with the shared one.",
+                    argument="mix",
+                )
+            )
+
     def notes(self, model: Model) -> tuple[SufficeWarning, ...]:
         """How many rows ``missing="drop"`` has not used."""
         skipped = float((model.weights.weight - model.statistics[0].class_weights()).sum())
@@ -166,9 +184,9 @@ class GaussianDiscriminantSpecification(TunableSpecification):
             SufficeWarning(
                 f"Rows of weight {skipped:.6g} of {model.weights.weight.sum():.6g} have missing cells; with ",
                 Argument("missing", "drop"),
-                ", they count in the class shares alone. ",
+                ", they count only in the class prior. ",
                 Argument("missing", "em"),
-                " uses the cells that they have.",
+                " uses the cells that are present.",
             ),
         )
 

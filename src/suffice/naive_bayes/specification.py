@@ -123,10 +123,24 @@ class NaiveBayesSpecification(TunableSpecification):
         return tuple(chosen_blocks(self.families_of(schema), schema, self.family_settings(tuning), found))
 
     def _warn_about_settings(self) -> None:
-        """Warn about ``smoothing`` or ``estimation`` for a family that has no such setting."""
+        """Warn about ``smoothing`` or ``estimation`` that have no effect."""
+        smooths = self.smoothing not in (None, 0)
+        if smooths and self.estimation == "mle":
+            warn_user(
+                SufficeWarning(
+                    Argument("smoothing", self.smoothing),
+                    " has no effect with ",
+                    Argument("estimation", "mle"),
+                    ", which does not smooth. Set ",
+                    Argument("estimation", "map"),
+                    " for Laplace smoothing.",
+                    argument="smoothing",
+                )
+            )
+            smooths = False
         given = self.families.values() if isinstance(self.families, Mapping) else [self.families]
         named = {each for each in given if isinstance(each, str) and each not in ("auto", BEST)}
-        changed = {"smoothing": self.smoothing is not None, "estimation": self.estimation not in (None, "map")}
+        changed = {"smoothing": smooths, "estimation": self.estimation not in (None, "map")}
         for name in sorted(named):
             has = vars(family_of(name, self.family_settings(None)))
             for setting in (setting for setting, is_changed in changed.items() if is_changed and setting not in has):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from suffice import plotting
@@ -42,7 +43,22 @@ def plot_model(
             f"There is no plot {kind!r:.80}.{did_you_mean(kind, KINDS)} The plots are {listed(list(KINDS), 20)}.",
             argument="kind",
         )
-    return getattr(plotting, KINDS[kind]).from_estimator(estimator, X, y, ax=ax, **options)
+    draw = getattr(plotting, KINDS[kind]).from_estimator
+    known = list(inspect.signature(draw).parameters)[3:]
+    if options and (unknown := [name for name in options if name not in known]):
+        raise InputError(_unknown_option(unknown[0], kind, known), argument=unknown[0])
+    return draw(estimator, X, y, ax=ax, **options)
+
+
+def _unknown_option(name: str, kind: str, known: list[str]) -> str:
+    """The sentence about an option that a Display does not have, with the kinds of plots that have it."""
+    others = [
+        repr(other)
+        for other, display in KINDS.items()
+        if name in inspect.signature(getattr(plotting, display).from_estimator).parameters
+    ]
+    advice = f" It is an option of kind={' and kind='.join(others)}." if others else did_you_mean(name, known)
+    return f"The plot {kind!r} has no option {name!r}.{advice} Its options are {listed(known, 20)}."
 
 
 def suitable_kind(fitted: Fitted) -> str:
