@@ -34,7 +34,8 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4  # as on GitHub, so that a link works in both places
 myst_dmath_double_inline = False
 suppress_warnings = ["myst.xref_ambiguous"]
-copybutton_prompt_text = r">>> |\.\.\. |\$ "
+smartquotes = False  # quotes in the types of parameters are code
+copybutton_prompt_text = r">>> |\.\.\. ?|\$ |> "
 copybutton_prompt_is_regexp = True
 
 # Reference
@@ -54,11 +55,13 @@ html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # summaries are fetched, which browsers refuse for files
+html_search_scorer = str(Path(__file__).with_name("_extensions") / "search_order.js")
 html_sidebars = {"index": [], "start": [], "cheat_sheet": [], "command": []}
 html_theme_options = {
     "logo": {"text": "Suffice"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "navbar_persistent": ["search-button"],
+    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,
     "footer_start": ["copyright"],

@@ -15,7 +15,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^]]*\]\((?:\.\./)?images/(\w+)\.png\)")
 MADE_ELSEWHERE = {"report": "make_report.py"}
-DPI = 90
+DPI = 150
 
 
 def pictures_by_page() -> dict[Path, list[str]]:
@@ -50,6 +50,7 @@ def figures_of(page: Path) -> dict[str, object]:
 def make(wanted: list[str]) -> None:
     """Make the named pictures, those of the named pages, or all."""
     import matplotlib as mpl
+    import matplotlib.pyplot as plt
     from PIL import Image
 
     mpl.use("Agg")
@@ -63,6 +64,7 @@ def make(wanted: list[str]) -> None:
             figures[name].savefig(path, dpi=DPI)  # type: ignore[attr-defined]
             Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
             print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+        plt.close("all")
 
 
 if __name__ == "__main__":

@@ -114,14 +114,29 @@ def test_text_is_readable(browser, name, scheme):
 
 
 @pytest.mark.parametrize(
-    ("words", "page"),
-    [("Laplace", "Text"), ("covariance", "Gaussian discriminant analysis"), ("PoissonNB", "PoissonNB")],
+    ("words", "first"),
+    [
+        ("Laplace", "Text: naive Bayes for documents > Laplace smoothing"),
+        ("calibration", "Calibration"),
+        ("spam filter", "A spam filter"),
+        ("θ", "Gaussian discriminant analysis > θ and θ0 in several dimensions"),
+        ("PoissonNB", "suffice.naive_bayes.PoissonNB"),
+    ],
 )
-def test_search_works_from_disk(browser, words, page):
-    open_page(browser, f"search.html?q={words}", DESKTOP)
+def test_search_works_from_disk(browser, words, first):
+    open_page(browser, f"search.html?q={urllib.parse.quote(words)}", DESKTOP)
     found = browser.execute_async_script(RESULTS)
-    assert any(page in each for each in found), found
+    assert found[0] == first, found
     assert console_messages(browser) == network_requests(browser) == []
+
+
+def test_results_lead_to_sections(browser):
+    open_page(browser, "search.html?q=covariance", DESKTOP)
+    found = browser.execute_async_script(RESULTS)
+    assert "Gaussian discriminant analysis > Own covariances" in found[:4]
+    assert next(index for index, each in enumerate(found) if each.startswith("0002")) > 4  # decisions come late
+    browser.find_element("partial link text", "> Own covariances").click()
+    assert browser.execute_script("return document.querySelector(':target h2').textContent").startswith("Own cov")
 
 
 def test_search_says_that_nothing_was_found(browser):
