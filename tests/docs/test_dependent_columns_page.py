@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.families import Gaussian
+from suffice.families import Gaussian, MultivariateGaussian
 
 COPIES = (1, 2, 5, 20, 100)
 
@@ -82,6 +82,8 @@ def test_boundary_of_copies(rows, n):
     means = [x[y == k].mean() for k in (0, 1)]
     variance = np.mean((x - np.take(means, y)) ** 2)
     expected = np.mean(means) - variance / (n * (means[1] - means[0])) * _prior_part(y)
+    slope = (means[1] - means[0]) / variance
+    np.testing.assert_allclose(_evidence(rows, x, "shared"), slope * (x - np.mean(means)), rtol=1e-9, atol=1e-9)
     theta, theta0 = _fitted(rows, n).linear_form()
     np.testing.assert_allclose(theta, np.full(n, (means[1] - means[0]) / variance), rtol=1e-10)
     np.testing.assert_allclose(-theta0 / theta.sum(), expected, rtol=1e-10)
@@ -141,6 +143,26 @@ def noisy():
     return np.column_stack([copies, rng.normal(y)]), y
 
 
+@pytest.mark.parametrize("n", [2, 10])
+def test_remedies_of_exact_copies(n):
+    """Every remedy gives nearly the posterior of a single column."""
+    rng = np.random.default_rng(13)
+    y = (rng.random(4000) < 0.3).astype(int)
+    x, new = rng.normal(y), np.linspace(-2, 3, 21)
+    single = stats.norm(x[y == 1].mean(), x[y == 1].std()).logpdf(new)
+    single -= stats.norm(x[y == 0].mean(), x[y == 0].std()).logpdf(new)
+    single = 1 / (1 + np.exp(-_prior_part(y) - single))
+    temperature, weights = (NaiveBayes(calibrate=how).fit(_copied(x, n), y) for how in (True, "columns"))
+    assert n * temperature.calibration_.slope == pytest.approx(1, abs=0.2)
+    offset = temperature.calibration_.offset
+    assert offset[1] - offset[0] == pytest.approx((1 - 1 / n) * _prior_part(y), abs=0.15)  # restores the prior
+    np.testing.assert_allclose(n * weights.calibration_.weights, 1, atol=0.2)
+    for model in (temperature, weights, NaiveBayes(blocks="auto"), GaussianDiscriminant()):
+        p = model.fit(_copied(x, n), y).predict_proba(_copied(new, n))[:, 1]
+        assert np.abs(p - single).max() < 0.03
+    assert np.abs(_fitted((x, y), n).predict_proba(_copied(new, n))[:, 1] - single).max() > 0.1
+
+
 def test_temperature_multiplies_the_log_odds(noisy):
     X, y = noisy[0][:, :6], noisy[1]
     plain, calibrated = NaiveBayes().fit(X, y), NaiveBayes(calibrate=True).fit(X, y)
@@ -169,6 +191,16 @@ def test_one_block_is_a_gaussian_discriminant(noisy):
     found = NaiveBayes(blocks="auto").fit(X, y)
     (block,) = found.families_
     assert block == (0, 1, 2, 3, 4, 5)
+    shared = found.families_[block].covariance == "shared"
+    means = [X[y == k].mean(axis=0) for k in (0, 1)]
+    sigma = [np.cov(X[y == k].T, bias=True) for k in (0, 1)]
+    if shared:
+        sigma = [np.mean(y == 0) * sigma[0] + np.mean(y == 1) * sigma[1]] * 2
+    below, above = (stats.multivariate_normal(means[k], sigma[k]).logpdf(X) for k in (0, 1))
+    expected = 1 / (1 + np.exp(-_prior_part(y) - above + below))
+    assert np.abs(found.predict_proba(X)[:, 1] - expected).max() < 0.01  # the estimates are maximum a posteriori
+    exact = NaiveBayes({block: MultivariateGaussian(found.families_[block].covariance, estimation="mle")}).fit(X, y)
+    np.testing.assert_allclose(exact.predict_proba(X)[:, 1], expected, rtol=1e-8)
     discriminant = GaussianDiscriminant(found.families_[block].covariance, estimation="map").fit(X, y)
     np.testing.assert_allclose(found.predict_proba(X), discriminant.predict_proba(X), rtol=1e-10)
 

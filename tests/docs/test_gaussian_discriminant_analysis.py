@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logsumexp, softmax
 from scipy.stats import multivariate_normal, norm
+from sklearn.covariance import oas
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from suffice import GaussianDiscriminant, NotLinearError, SingularCovarianceError, SingularCovarianceWarning
@@ -86,6 +87,46 @@ def test_log_likelihood_is_the_sum_over_rows(rows, shared):
     close(shared.log_likelihood(X, y), joint[np.arange(len(y)), y].sum(), **EXACT)
 
 
+def likelihood(X, y, phi, means, inverse):
+    """ℓ as a function of the parameters, with the inverse covariance."""
+    joint = joint_by_hand(X, [1 - phi, phi], means, [np.linalg.inv(inverse)] * 2)
+    return joint[np.arange(len(y)), y].sum()
+
+
+def numerical_derivatives(X, y, phi, means, inverse, step=1e-5):
+    """Central differences by φ, by the entries of μ1, and by the entries of a symmetric Λ."""
+
+    def difference(phi_change, means_change, inverse_change):
+        above, below = (
+            likelihood(X, y, phi + h * phi_change, means + h * means_change, inverse + h * inverse_change)
+            for h in (step, -step)
+        )
+        return (above - below) / (2 * step)
+
+    one = np.eye(3)
+    by_mean = [difference(0, np.outer([0, 1], each), 0) for each in one]
+    by_inverse = [[difference(0, 0, (np.outer(a, b) + np.outer(b, a)) / 2) for a in one] for b in one]
+    return difference(1, 0, 0), np.array(by_mean), np.array(by_inverse)
+
+
+@pytest.mark.parametrize("at_the_estimates", [True, False])
+def test_derivatives_of_the_likelihood(rows, shared, at_the_estimates):
+    """The page's formulas against finite differences; they are zero at the estimates."""
+    X, y = rows
+    phi, means, inverse = shared.class_prior_[1], shared.means_, np.linalg.inv(shared.covariance_)
+    if not at_the_estimates:
+        phi, means, inverse = phi + 0.1, means + 0.2, inverse / 1.3
+    centred = X - means[y]
+    by_phi = np.sum(y == 1) / phi - np.sum(y == 0) / (1 - phi)
+    by_mean = inverse @ centred[y == 1].sum(axis=0)
+    by_inverse = len(y) / 2 * np.linalg.inv(inverse) - centred.T @ centred / 2
+    numerical = numerical_derivatives(X, y, phi, means, inverse)
+    for found, formula in zip(numerical, (by_phi, by_mean, by_inverse), strict=True):
+        close(found, formula, rtol=1e-6, atol=1e-3)
+        if at_the_estimates:
+            close(formula, 0, atol=1e-9)
+
+
 @pytest.mark.parametrize("covariance", ["shared", "own"])
 def test_estimates_maximise_the_likelihood(rows, covariance):
     X, y = rows
@@ -142,13 +183,26 @@ def test_shared_covariance_is_the_weighted_average(rows, shared, own):
     close(shared.covariance_, average, **EXACT)
 
 
-def test_ellipse_axes_are_one_deviation(own):
-    gaussian = own.conditional(1)
-    values, directions = np.linalg.eigh(gaussian.cov)
-    top = gaussian.logpdf(gaussian.mean[None])[0]
+@pytest.mark.parametrize("r", [1.0, 2.0])
+def test_ellipse_axes_are_deviations(rows, own, r):
+    X, y = rows
+    _, means, scatter = by_hand(X, y)
+    sigma, gaussian = scatter[1] / np.sum(y == 1), own.conditional(1)
+    close(gaussian.cov, sigma, **EXACT)
+    values, directions = np.linalg.eigh(sigma)
+    top = gaussian.logpdf(means[1:])[0]
     for value, direction in zip(values, directions.T, strict=True):
-        end = gaussian.mean + np.sqrt(value) * direction
-        close(gaussian.logpdf(end[None])[0] - top, -0.5, **EXACT)
+        end = means[1] + r * np.sqrt(value) * direction
+        close(gaussian.logpdf(end[None])[0] - top, -(r**2) / 2, **EXACT)
+
+
+def test_share_inside_an_ellipse():
+    sigma = np.array([[1.0, 0.8], [0.8, 2.0]])
+    model = GaussianDiscriminant.from_parameters({0: 1.0}, {0: [3.0, -1.0]}, sigma)
+    away = model.sample(100_000, label=0, random_state=0)[0] - [3.0, -1.0]
+    squares = np.sum(away @ np.linalg.inv(sigma) * away, axis=1)
+    for r in (1, 2):
+        close(np.mean(squares < r**2), 1 - np.exp(-(r**2) / 2), atol=0.008)
 
 
 def test_joint_and_evidence(rows, own):
@@ -198,14 +252,30 @@ def test_theta0(rows, shared):
     close(shared.linear_form().theta0, expected, **EXACT)
 
 
+def plane_by_hand(rows, odds=None):
+    """θ and θ0 of the shared covariance, with the prior odds of the rows unless others are given."""
+    phi, means, scatter = by_hand(*rows)
+    theta = np.linalg.solve(scatter.sum(axis=0) / 300, means[1] - means[0])
+    return theta, np.log(odds or phi / (1 - phi)) - theta @ means.mean(axis=0)
+
+
+def test_parts_of_the_log_odds(rows, shared):
+    phi, means, scatter = by_hand(*rows)
+    theta = np.linalg.solve(scatter.sum(axis=0) / 300, means[1] - means[0])
+    x = rows[0][:5]
+    found = shared.explain(x, label=shared.classes_[1], against=shared.classes_[0]).parts
+    close(found[:, 0], np.log(phi / (1 - phi)), **EXACT)
+    close(found[:, 1:], theta * (x - (means[0] + means[1]) / 2), **EXACT)
+
+
 def test_posterior_is_logistic(rows, shared):
     X, _ = rows
-    theta, theta0 = shared.linear_form()
+    theta, theta0 = plane_by_hand(rows)
     close(shared.predict_proba(X)[:, 1], expit(X @ theta + theta0), **EXACT)
 
 
 def test_boundary_is_a_plane(rows, shared):
-    theta, theta0 = shared.linear_form()
+    theta, theta0 = plane_by_hand(rows)
     rng = np.random.default_rng(3)
     points = rng.standard_normal((50, 3)) * 5
     on_plane = points - np.outer((points @ theta + theta0) / (theta @ theta), theta)
@@ -213,6 +283,12 @@ def test_boundary_is_a_plane(rows, shared):
     X, _ = rows
     close(shared.decision_function(X), X @ theta + theta0, **EXACT)
     assert np.array_equal(shared.predict(X), (X @ theta + theta0 > 0).astype(int))
+    _, means, _ = by_hand(*rows)
+    close(shared.with_prior("uniform").decision_function(means.mean(axis=0)[None]), 0, atol=1e-10)
+    shifted = shared.with_prior({0: 0.9, 1: 0.1})
+    theta, theta0 = plane_by_hand(rows, 1 / 9)
+    close(shifted.decision_function(X), X @ theta + theta0, **EXACT)
+    assert shifted.decision_function(means.mean(axis=0)[None]) < 0  # the boundary is nearer to the rarer class 1
 
 
 def test_own_log_odds_are_quadratic(rows, own):
@@ -253,11 +329,24 @@ def test_rank_of_the_covariance():
 
 
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3, 1.0, None])
-def test_shrinkage_keeps_the_diagonal(rows, shared, shrinkage):
+def test_shrinkage_keeps_the_diagonal(rows, shrinkage):
     model = GaussianDiscriminant(shrinkage=shrinkage).fit(*rows)
-    s, sigma = model.shrinkage_, shared.covariance_
+    s, sigma = model.shrinkage_, by_hand(*rows)[2].sum(axis=0) / 300
     assert shrinkage is None or s == pytest.approx(shrinkage)
     close(model.covariance_, (1 - s) * sigma + s * np.diag(np.diag(sigma)), **EXACT)
+
+
+@pytest.mark.parametrize("n", [12, 40, 178])
+def test_default_shrinkage_is_oas(wine, n):
+    X, y, _ = wine
+    chosen = np.linspace(0, 177, n).astype(int)
+    X, y = X[chosen], y[chosen]
+    centred = X - np.array([X[y == k].mean(axis=0) for k in range(3)])[y]
+    a, d = np.mean(np.corrcoef(centred.T) ** 2), X.shape[1]
+    assert GaussianDiscriminant().fit(X, y).shrinkage_ == pytest.approx(min(1, (a + 1) / ((n + 1) * (a - 1 / d))))
+    # scikit-learn's formula shrinks toward a multiple of the identity: the same amount for a correlation matrix.
+    _, amount = oas(centred / centred.std(axis=0), assume_centered=True)
+    assert GaussianDiscriminant().fit(X, y).shrinkage_ == pytest.approx(amount)
 
 
 def test_statistics_add(rows, own):
@@ -271,8 +360,11 @@ def test_statistics_add(rows, own):
         scatter = na * a.covariance_[k] + nb * b.covariance_[k] + na * nb / (na + nb) * np.outer(ma - mb, ma - mb)
         pairs.append(((na * ma + nb * mb) / (na + nb), scatter / (na + nb)))
     merged = a.merge(b)
+    _, means, scatter = by_hand(X, y)
     for k, (mean, covariance) in enumerate(pairs):
         close(merged.means_[k], mean, **EXACT)
+        close(merged.means_[k], means[k], **EXACT)
+        close(merged.covariance_[k], scatter[k] / np.sum(y == k), **EXACT)
         close(merged.covariance_[k], covariance, **EXACT)
         close(merged.covariance_[k], own.covariance_[k], **EXACT)
 

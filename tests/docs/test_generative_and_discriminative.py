@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.special import expit, logsumexp
+from scipy.optimize import linprog
+from scipy.special import expit, log_softmax, logsumexp
 from scipy.stats import expon, multivariate_normal, norm, poisson
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
@@ -23,18 +24,18 @@ def two_classes():
 
 
 def test_samples_have_the_moments_of_the_class(two_classes):
-    _, _, model = two_classes
+    X, y, model = two_classes
     drawn, label = model.sample(200_000, label=1, random_state=0)
     assert (label == 1).all()
-    deviation = np.sqrt(np.diag(model.covariance_[1]))
-    assert (np.abs(drawn.mean(axis=0) - model.means_[1]) < 5 * deviation / np.sqrt(200_000)).all()
-    assert_allclose(np.cov(drawn.T), model.covariance_[1], rtol=0.02)
+    mean, covariance = X[y == 1].mean(axis=0), np.cov(X[y == 1].T, bias=True)
+    assert (np.abs(drawn.mean(axis=0) - mean) < 5 * np.sqrt(np.diag(covariance) / 200_000)).all()
+    assert_allclose(np.cov(drawn.T), covariance, rtol=0.02)
 
 
 def test_samples_have_the_class_shares(two_classes):
-    _, _, model = two_classes
+    _, y, model = two_classes
     _, label = model.sample(200_000, random_state=0)
-    assert abs(label.mean() - model.class_prior_[1]) < 5 * np.sqrt(0.25 / 200_000)
+    assert abs(label.mean() - y.mean()) < 5 * np.sqrt(0.25 / 200_000)
 
 
 def test_evidence_is_the_sum_over_classes(two_classes):
@@ -61,6 +62,36 @@ def test_every_digit_is_likelier_than_every_shuffled_digit():
         assert np.median(real) - np.median(shuffled) > 6000
 
 
+def test_logistic_regression_is_a_softmax():
+    """The formula and the words of the page are about scikit-learn's model."""
+    digits = load_digits()
+    X, y = digits.data / 16, digits.target
+    model = LogisticRegression(C=10, max_iter=1000).fit(X[:300], y[:300])
+    expected = log_softmax(X @ model.coef_.T + model.intercept_, axis=1)
+    assert_allclose(model.predict_log_proba(X), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("draw", [gaussian_rows, heavy_tailed_rows])
+def test_each_model_maximises_its_likelihood(draw):
+    """On training rows, GDA has the larger likelihood of x and y, logistic regression that of y given x."""
+    X, y = draw(500)
+    at = np.arange(len(y)), y
+    gda = GaussianDiscriminant(estimation="mle").fit(X, y)
+    logistic = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(X, y)
+    of_labels = gda.predict_log_proba(X)[at].sum()
+    theta, theta0 = logistic.coef_[0], logistic.intercept_[0]
+    best_of_labels = -np.logaddexp(0, np.where(y == 1, -1, 1) * (X @ theta + theta0)).sum()
+    assert of_labels < best_of_labels
+    # Gaussian classes with the coefficients of logistic regression: μ1 − μ0 = Σθ, around a point of the right θ0.
+    step = gda.covariance_ @ theta
+    centre = X.mean(axis=0)
+    centre = centre + step * (np.log(y.mean() / (1 - y.mean())) - theta0 - theta @ centre) / (theta @ step)
+    means = [centre - step / 2, centre + step / 2]
+    other = GaussianDiscriminant.from_parameters(gda.class_prior_, means, gda.covariance_, classes=[0, 1])
+    assert_allclose(other.predict_log_proba(X)[at].sum(), best_of_labels, rtol=1e-8)
+    assert other.log_likelihood(X, y) < gda.log_likelihood(X, y)
+
+
 def test_log_loss(two_classes):
     X, y, model = two_classes
     assert_allclose(-model.predict_log_proba(X)[np.arange(600), y].mean(), log_loss(y, model.predict_proba(X)))
@@ -81,11 +112,20 @@ def losses(draw, n, repeats=10):
     ]
 
 
+def separable(X, y):
+    """Whether a plane separates the classes: a linear program has a solution."""
+    signed = np.where(y == 1, -1, 1)[:, None] * np.column_stack([X, np.ones(len(X))])
+    return linprog(np.zeros(signed.shape[1]), A_ub=signed, b_ub=-np.ones(len(X)), bounds=(None, None)).status == 0
+
+
 def test_gda_is_ahead_on_gaussian_rows():
     """Other rows than those of the page."""
     for n in (40, 80):
         gda, logistic, shrunk, _ = losses(gaussian_rows, n)
         assert max(shrunk, gda) < 0.6 * logistic
+        # Rows that a plane separates have no largest likelihood.
+        assert np.mean([separable(*gaussian_rows(n, seed=seed)) for seed in range(10)]) > 0.3
+    assert not any(separable(*gaussian_rows(320, seed=seed)) for seed in range(10))
     gda, logistic, shrunk, penalised = losses(gaussian_rows, 320)
     assert gda < logistic < 1.2 * gda
     assert shrunk < 1.02 * penalised
@@ -95,6 +135,8 @@ def test_logistic_regression_is_ahead_on_heavy_tails():
     for n in (320, 1280):
         gda, logistic, shrunk, penalised = losses(heavy_tailed_rows, n)
         assert max(logistic, penalised) < 0.8 * min(gda, shrunk)
+        assert 0.24 < logistic < 0.28  # the log-loss of the true probabilities is 0.24
+        assert 0.24 < penalised < 0.28
 
 
 def test_poisson_posterior_is_logistic():

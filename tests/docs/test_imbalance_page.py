@@ -32,6 +32,18 @@ def model(request, rows):
     return MODELS[request.param]().fit(*rows)
 
 
+def test_log_likelihood_has_two_parts(rows):
+    X, y = rows
+    means = [X[y == k].mean(axis=0) for k in (0, 1)]
+    sigma = [np.cov(X[y == k].T, bias=True) for k in (0, 1)]
+    of_rows = sum(stats.multivariate_normal(means[k], sigma[k]).logpdf(X[y == k]).sum() for k in (0, 1))
+    model = MODELS["own"]().fit(X, y)
+    for share in (y.mean(), 0.5):
+        of_labels = np.sum(y == 0) * np.log(1 - share) + np.sum(y == 1) * np.log(share)
+        found = model.with_prior({0: 1 - share, 1: share}).log_likelihood(X, y)
+        np.testing.assert_allclose(found, of_rows + of_labels, rtol=1e-11)
+
+
 def test_prior_is_the_share_of_rows(model, rows):
     np.testing.assert_allclose(model.class_prior_, np.bincount(rows[1]) / 800, rtol=1e-14)
     assert model.class_count_.tolist() == np.bincount(rows[1]).tolist()
@@ -81,12 +93,12 @@ def test_variance_of_a_mean():
     for size in sizes:
         found = []
         for _ in range(400):
-            X = rng.standard_normal((size + 20, 2)) * [1.0, 3.0]
+            X = rng.standard_normal((size + 20, 2)) @ [[1.0, 2.0], [0.0, 3.0]]
             y = np.repeat([0, 1], [size, 20])
             found.append(GaussianDiscriminant(estimation="mle").fit(X, y).means_[0])
-        errors.append(np.var(found, axis=0))
+        errors.append(np.cov(np.transpose(found)))
     for size, error in zip(sizes, errors, strict=True):
-        np.testing.assert_allclose(error, np.array([1.0, 9.0]) / size, rtol=0.25)
+        np.testing.assert_allclose(size * error, [[1.0, 2.0], [2.0, 13.0]], rtol=0.3)
 
 
 @pytest.mark.parametrize("name", ["own", "naive"])
@@ -129,7 +141,9 @@ def test_threshold_of_the_costs(model, rows, missed):
     p = model.predict_proba(X)[:, 1]
     expected = np.where(p * missed > (1 - p) * 3.0, 1, 0)
     assert (expected == (p > 3.0 / (3.0 + missed))).all()
-    assert (model.decide(X, costs={(1, 0): missed, (0, 1): 3.0}) == expected).all()
+    decided = model.decide(X, costs={(1, 0): missed, (0, 1): 3.0})
+    assert (decided == expected).all()
+    assert (decided == (model.decision_function(X) > np.log(3.0 / missed))).all()
 
 
 def test_costs_are_prior_odds(model, rows):

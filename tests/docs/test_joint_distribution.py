@@ -98,9 +98,24 @@ def test_empty_cell_in_every_class_is_an_error():
     X, y = np.array([[0, 0], [0, 1], [1, 0], [0, 0]]), [0, 0, 1, 1]
     with pytest.raises(InputError, match="Row 0 has probability zero in every class"):
         table_of(X, y, estimation="mle").predict_proba([[1, 1]])
-    # With smoothing, the posterior of an empty cell is close to the prior.
-    smoothed = table_of(X, y).predict_proba([[1, 1]])
-    assert smoothed[0] == pytest.approx([0.5, 0.5], rel=1e-12)
+    assert np.isfinite(table_of(X, y).predict_proba([[1, 1]])).all()  # with smoothing
+
+
+@pytest.mark.parametrize(("d", "smoothing"), [(2, 1.0), (2, 0.1), (12, 1.0)])
+def test_posterior_of_empty_cells(d, smoothing):
+    """Nine tenths of the rows are of class 0: few cells give one half, many cells the class prior."""
+    X = np.zeros((1000, d), dtype=int)
+    X[:500, 0], X[0, 1:] = 1, 1
+    y = np.repeat([1, 0], [100, 900])
+    new = np.zeros((1, d), dtype=int)
+    new[0, 1] = 1
+    assert not (new == X).all(axis=1).any()
+    expected = np.array([900 / (900 + smoothing * 2**d), 100 / (100 + smoothing * 2**d)])
+    expected /= expected.sum()
+    assert table_of(X, y, smoothing=smoothing).predict_proba(new)[0] == pytest.approx(expected, rel=1e-12)
+    assert expected[0] == pytest.approx(0.5 if d == 2 else 0.88, abs=0.01)
+    balanced = table_of(X, np.arange(1000) % 2, smoothing=smoothing)
+    assert balanced.predict_proba(new)[0] == pytest.approx([0.5, 0.5], rel=1e-12)
 
 
 def test_expected_share_of_unseen_rows():

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from suffice import NaiveBayes
 from suffice.exceptions import NotLinearError
-from suffice.families import Gaussian
+from suffice.families import Gaussian, Poisson
 
 
 def mixed(n=300, seed=1):
@@ -59,6 +59,13 @@ def test_columns_multiply():
     for label in ("a", "b", "c"):
         expected = log_parts(table, y, label).sum(axis=1)
         np.testing.assert_allclose(model.conditional(label).logpdf(table), expected, rtol=1e-10)
+
+
+def test_posterior_is_bayes_rule_of_products():
+    model, table, y = fitted()
+    products = np.column_stack([np.mean(y == k) * np.exp(log_parts(table, y, k)).prod(axis=1) for k in "abc"])
+    expected = products / products.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(table), expected, rtol=1e-10)
 
 
 def test_prior_is_the_share_of_a_class():
@@ -161,6 +168,17 @@ def test_unseen_count():
     assert NaiveBayes("poisson").fit(X, y).predict_proba([[40]])[0, 1] > 0.999
 
 
+def test_posterior_is_a_function_of_the_log_odds():
+    table, y = mixed()
+    two = y != "c"
+    table, y = table[two], y[two]
+    model = NaiveBayes({"count": "poisson"}, estimation="mle").fit(table, y)
+    log_odds = np.log(np.mean(y == "b") / np.mean(y == "a"))
+    log_odds = log_odds + (log_parts(table, y, "b") - log_parts(table, y, "a")).sum(axis=1)
+    np.testing.assert_allclose(model.decision_function(table), log_odds, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(table)[:, 1], 1 / (1 + np.exp(-log_odds)), rtol=1e-9)
+
+
 def check_logistic(model, X):
     theta, theta0 = model.linear_form()
     logistic = 1 / (1 + np.exp(-(np.asarray(X, dtype=float) @ theta + theta0)))
@@ -212,16 +230,34 @@ def test_own_variances_are_quadratic():
     np.testing.assert_allclose(np.diff(log_odds, n=2), curvature, rtol=1e-8)  # and are not zero
 
 
-def test_coefficients_meet_logistic_regression():
-    low, high = np.array([2.0, 4.0, 1.0]), np.array([3.0, 3.0, 1.5])
+LOW, HIGH, DEVIATION = np.array([2.0, 4.0, 1.0]), np.array([3.0, 3.0, 1.5]), np.array([1.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("family", "draw", "true"),
+    [
+        (Poisson(estimation="mle"), np.random.Generator.poisson, np.append(np.log(HIGH / LOW), -np.sum(HIGH - LOW))),
+        (
+            Gaussian(variance="shared", estimation="mle"),
+            lambda rng, mean: rng.normal(mean, DEVIATION),
+            np.append((HIGH - LOW) / DEVIATION**2, -np.sum((HIGH**2 - LOW**2) / (2 * DEVIATION**2))),
+        ),
+    ],
+    ids=["poisson", "gaussian"],
+)
+def test_coefficients_meet_logistic_regression(family, draw, true):
     rng, means = np.random.default_rng(8), []
     for n in (100, 10_000):
         apart = []
         for _ in range(20):
             y = np.arange(n) % 2
-            X = rng.poisson(np.where(y[:, None], high, low))
-            theta, theta0 = NaiveBayes("poisson", estimation="mle").fit(X, y).linear_form()
-            other = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(X, y)
-            apart.append(max(np.abs(theta - other.coef_[0]).max(), abs(theta0 - other.intercept_[0])))
-        means.append(np.mean(apart))
-    assert 5 < means[0] / means[1] < 20  # like 1/√n: a tenth
+            X = draw(rng, np.where(y[:, None], HIGH, LOW))
+            theta, theta0 = NaiveBayes(family).fit(X, y).linear_form()
+            naive = np.append(theta, theta0)
+            regression = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(X, y)
+            logistic = np.append(regression.coef_[0], regression.intercept_)
+            apart.append([np.abs(a - b).max() for a, b in ((naive, logistic), (naive, true), (logistic, true))])
+        means.append(np.mean(apart, axis=0))
+    ratio = means[0] / means[1]
+    assert ratio.min() > 5  # like 1/√n: a tenth
+    assert ratio.max() < 20

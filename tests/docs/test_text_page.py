@@ -103,6 +103,9 @@ def test_bags_of_one_length_sum_to_one(smooth, length):
 
 
 def test_coefficient_cancels(smooth):
+    sequences = [[float(sequence(message.split(), label, 1)) for label in CLASSES] for message in MESSAGES]
+    exact = np.array(sequences) / np.sum(sequences, axis=1, keepdims=True)
+    assert_allclose(smooth.predict_proba(MESSAGES), exact, rtol=1e-12)
     reference = ReferenceMultinomial(alpha=1).fit(X, LABELS).predict_proba(X)
     assert_allclose(smooth.predict_proba(MESSAGES), reference, rtol=1e-12)
     assert_allclose(MultinomialNB(alpha=1).fit(X, LABELS).predict_proba(X), reference, rtol=1e-12)
@@ -146,12 +149,28 @@ def test_parts_of_both_models(smooth, bernoulli):
     }
     assert sorted(Counter(np.sign(list(absent.values()))).items()) == [(-1, 2), (0, 1), (1, 5)]
     assert sum(absent.values()) == pytest.approx(0.863046, rel=1e-5)
+    listed = parts.to_frame().set_index("word")["part"].to_dict()
+    assert listed == pytest.approx(exact | {"(prior)": 0.0}, rel=1e-12, abs=1e-14)
     parts = bernoulli.explain([NEW], label="spam", against="ham")
     assert_allclose(parts.log_odds[0], sum(absent.values()) + log(3), rtol=1e-12)
+    listed = parts.to_frame().set_index("word")["part"].to_dict()
+    present = {word: log(presence(word, "spam") / presence(word, "ham")) for word in NEW.split()}
+    assert listed == pytest.approx(
+        present | {"(prior)": 0.0, "(absent words)": sum(absent.values())}, rel=1e-12, abs=1e-14
+    )
+    parts = bernoulli.explain([NEW], label="spam", against="ham", absent_words=True)
+    listed = parts.to_frame().set_index("word")["part"].to_dict()
+    assert listed == pytest.approx(present | absent | {"(prior)": 0.0}, rel=1e-12, abs=1e-14)
+
+
+def unequal(event):
+    """A model of seven messages, four of them spam."""
+    return TextNaiveBayes(event).fit([*MESSAGES, "free free lottery"], [*LABELS, "spam"])
 
 
 def test_multinomial_linear_form(smooth):
     theta, theta0 = smooth.linear_form()
+    assert unequal("multinomial").linear_form().theta0 == pytest.approx(log(4 / 3), rel=1e-12)
     exact = [log(share(word, "spam", 1) / share(word, "ham", 1)) for word in WORDS]
     assert_allclose(theta, exact, rtol=1e-12, atol=1e-14)
     assert theta0 == 0
@@ -169,6 +188,10 @@ def test_bernoulli_linear_form(bernoulli):
     exact = [log(a * (1 - b) / (b * (1 - a))) for a, b in zip(spam, ham, strict=True)]
     assert_allclose(form.theta, exact, rtol=1e-11, atol=1e-13)
     assert_allclose(form.theta0, sum(log((1 - a) / (1 - b)) for a, b in zip(spam, ham, strict=True)), rtol=1e-11)
+    spam = [sum(word in text for text in [*texts_of("spam"), ["free", "lottery"]]) for word in WORDS]
+    phi = [(count + 1) / 6 for count in spam]  # of four documents
+    theta0 = log(4 / 3) + sum(log((1 - a) / (1 - b)) for a, b in zip(phi, ham, strict=True))
+    assert_allclose(unequal("bernoulli").linear_form().theta0, theta0, rtol=1e-11)
 
 
 def test_vocabulary_is_the_most_frequent_words(smooth):
@@ -223,9 +246,31 @@ def test_absent_words_are_the_length():
 def test_repeating_a_message(smooth):
     posteriors = [smooth.predict_proba([" ".join([NEW] * times)])[0, 1] for times in (1, 3, 10)]
     assert_allclose(posteriors, [1 / (1 + 0.25**times) for times in (1, 3, 10)], rtol=1e-12)
-    for settings in ({"length": 1.0}, {"weighting": "unit"}):
-        model = TextNaiveBayes(**settings).fit(MESSAGES, LABELS)
-        once, often = (model.predict_proba([" ".join([NEW] * times)])[0, 1] for times in (1, 10))
-        if settings == {"length": 1.0}:
-            assert_allclose(often, once, rtol=1e-12)
-        assert abs(often - once) < 1e-9
+    mean_length = 20 / 6
+    for length in (0.5, 1.0):
+        model = TextNaiveBayes(length=length).fit(MESSAGES, LABELS)
+        for times in (1, 10):
+            n_words = 3 * times * (mean_length / (3 * times)) ** length
+            found = model.predict_proba([" ".join([NEW] * times)])[0, 1]
+            assert_allclose(found, 1 / (1 + 4 ** (-n_words / 3)), rtol=1e-12)
+    unit = np.log1p(X) / np.linalg.norm(np.log1p(X), axis=1, keepdims=True)
+    model = TextNaiveBayes(weighting="unit").fit(MESSAGES, LABELS)
+    sums = np.array([unit[[each == label for each in LABELS]].sum(axis=0) for label in CLASSES])
+    shares = (sums + 1) / (sums.sum(axis=1, keepdims=True) + len(WORDS))
+    log_odds = ROW[0] / np.sqrt(3) @ np.log(shares[1] / shares[0])
+    for times in (1, 10):
+        found = model.predict_proba([" ".join([NEW] * times)])[0, 1]
+        assert_allclose(found, 1 / (1 + np.exp(-log_odds)), rtol=1e-8)  # weights are rounded to 2⁻³⁰
+
+
+@pytest.mark.parametrize("lost", [1, 3, 9])
+def test_threshold_of_the_filter(smooth, lost):
+    """A lost ham mail costs as much as some delivered spam mails."""
+    texts = [" ".join(words) for words in combinations_with_replacement(WORDS, 2)]
+    spam = smooth.predict_proba(texts)[:, 1]
+    blocked = smooth.decide(texts, costs={("ham", "spam"): lost, ("spam", "ham"): 1}) == "spam"
+    clear = np.abs(spam - lost / (lost + 1)) > 1e-9
+    assert_array_equal(blocked[clear], spam[clear] > lost / (lost + 1))
+    assert_array_equal(blocked[clear], (lost * (1 - spam) < spam)[clear])
+    assert blocked.any()
+    assert not blocked.all()
