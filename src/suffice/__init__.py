@@ -1,4 +1,4 @@
-"""Suffice: generative classification from sufficient statistics that add.
+"""Suffice: generative classifiers that learn sums, so models can be merged, updated and reduced exactly.
 
 A first example:
 
@@ -21,8 +21,8 @@ Fit a model::
     mails                            suffice.text.mail.load_mails
     files of any size                fit("data/*.parquet", target="label")
     a stream of batches              model.partial_fit(X, y)
-    given numbers instead of rows    NaiveBayes.from_parameters, from_counts, from_moments
-    in place of scikit-learn's       suffice.naive_bayes, suffice.discriminant_analysis
+    parameters or counts, no rows    NaiveBayes.from_parameters, from_counts, from_moments
+    scikit-learn's class names       suffice.naive_bayes, suffice.discriminant_analysis
 
 Use it::
 
@@ -34,30 +34,30 @@ Use it::
 Look at it::
 
     parameters                       model.parameters()
-    a picture                        model.plot(X, y); suffice.plotting has all pictures
+    a plot                           model.plot(X, y); suffice.plotting has all plots
     a report                         model.report(X, y).save("report.html")
 
 Check it::
 
-    what it assumes                  diagnose(model, X, y)
+    tests of its assumptions         diagnose(model, X, y)
     held-out scores                  suffice.model_selection.cross_validate, leave_one_out
     against logistic regression      suffice.comparison.compare(X, y)
 
 Change it::
 
-    merge models of other rows       model.merge(other), merge(models)
+    merge models of different rows   model.merge(other), merge(models)
     remove rows                      model.remove(X, y)
-    other class shares               model.with_prior(prior)
+    a different class prior          model.with_prior(prior)
 
 Extend it::
 
     families of p(x | y)             suffice.families: Family, register
     statistics that add              suffice.statistics
-    laws that both keep              suffice.testing.check_family
+    tests of a new family            suffice.testing.check_family
 
-Errors and warnings are in ``suffice.exceptions``: ``SufficeError`` and ``SufficeWarning`` are their roots. In a shell,
-``suffice --help`` lists the commands. The documentation is in ``docs/`` of the repository; ``make docs`` builds it as a
-site.
+Errors and warnings are in ``suffice.exceptions``; ``SufficeError`` and ``SufficeWarning`` are their base classes. In a
+shell, ``suffice --help`` lists the commands. The documentation is in ``docs/`` of the repository; ``make docs`` builds
+it as a site.
 """
 
 from __future__ import annotations

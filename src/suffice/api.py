@@ -79,45 +79,47 @@ def fit(
     progress: Callable[[Source], None] | None = None,
     **reading: Any,
 ) -> GenerativeClassifier:
-    """Fit a model to the rows of files, in one pass and in bounded memory, or to rows in memory with their labels.
+    """Fit a model to files, in one pass and bounded memory, or to rows in memory.
 
     Parameters
     ----------
     data : str, path, list of them, or object with ``__arrow_c_stream__``
-        As `suffice.sources.files.open_source` takes it. With labels as ``target``: an array, a frame, or a list of
-        texts.
+        The rows: files, a stream or a frame, as `suffice.sources.files.open_source` accepts them. If ``target`` holds
+        the labels: an array, a frame or a list of texts.
     target : str or array-like of shape (n,), optional
-        The column of class labels, or the labels of rows in memory. By default it is ``"label"`` for mails, and that
-        of the last source for a fitted ``model``.
+        The name of the column with the class labels, or the labels of rows in memory. Default: ``"label"`` for mails;
+        for a fitted ``model``, the target of the source it learned from last.
     model : estimator, class or name, default="ensemble", and "text" for mails and texts
-        The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
-        "ensemble", "naive-bayes", "discriminant", "averaged-dependence" and "text". "text" is `TextNaiveBayes.tuned()`,
-        whose settings the documents choose; the others have the parameters of their classes.
+        An estimator with its parameters, a class, or a name. The estimator is not changed: if it is fitted, a copy of
+        it continues to learn. The names are "ensemble", "naive-bayes", "discriminant", "averaged-dependence" and
+        "text". "text" is `TextNaiveBayes.tuned()`, which chooses its settings by the documents; the other names are
+        classes with their default parameters.
     weights : str or array-like of shape (n,), optional
-        The column of row weights, or the weights of rows in memory.
+        The name of the column with the row weights, or the weights of rows in memory. Every row weighs 1 by default.
     columns, ignore : sequence of str, optional
-        The columns to learn from, or the columns to ignore.
+        The columns to learn from, or the columns to ignore. By default all columns but the target and the weights are
+        used.
     validate : bool or int, default=True
-        Whether the model is scored on held-out rows, in the same pass: on a uniform sample of at most so many rows
-        (True: 100,000), of which an ensemble uses at most 8,192. A model that continues to learn is scored on the rows
-        of this source.
+        Whether to score the model on held-out rows, in the same pass. A number is the size of the uniform sample of
+        rows to score; True means 100,000. An ensemble scores at most 8,192 of them. A model that continues to learn is
+        scored on the rows of this source.
     progress : callable, optional
-        Called with the source after each batch.
+        Function that is called with the source after each batch.
     **reading
-        How files are read: format, types, bad_rows, delimiter, header, names, quote, comment, encoding, nulls,
-        nulls_only, decimal, thousands, date_format, batch_rows.
+        Options for reading files, explained in `suffice.sources.files.open_source`: format, types, bad_rows, delimiter,
+        header, names, quote, comment, encoding, nulls, nulls_only, decimal, thousands, date_format, batch_rows.
 
     Returns
     -------
     estimator
-        Fitted, with ``report_``, a `FitReport`.
+        The fitted model. Its ``report_``, a `FitReport`, has the number of rows and the held-out scores.
 
     See Also
     --------
-    suffice.GenerativeEnsemble : The model by default.
-    suffice.sources.open_source : How files are read.
-    suffice.load : A model that was saved.
-    suffice.merge : One model of models that were fitted apart.
+    suffice.GenerativeEnsemble : The default model.
+    suffice.sources.open_source : Opens the files, and explains the options for reading them.
+    suffice.load : Loads a saved model.
+    suffice.merge : Combines models that were fitted to different rows.
 
     Examples
     --------
@@ -214,7 +216,7 @@ def _estimator(model: Any) -> GenerativeClassifier:
 
 
 def model_named(name: str, **parameters: Any) -> GenerativeClassifier:
-    """The model of a short name, with some parameters."""
+    """Make the estimator with a short name, such as "naive-bayes", with some parameters."""
     if name not in MODELS:
         hint = did_you_mean(name, MODELS)
         raise InputError(
@@ -241,20 +243,20 @@ def _rows_to_score(validate: Any) -> int:
 
 
 def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
-    """Load a model that `save` has written to a file.
+    """Load a model from a file that its ``save`` has written.
 
-    It gives the same answers and continues to learn, because the file holds the statistics of all rows seen. No code
-    that the file names is run, and a file with a single changed byte is refused.
+    The loaded model gives the same predictions and can continue to learn, because the file holds the statistics of all
+    rows seen. Loading runs no code from the file, and a file in which even one byte has changed raises an error.
 
     Parameters
     ----------
     path : str or path-like
-        A regular file.
+        The model file. It must be a regular file, not a pipe or a device.
 
     Returns
     -------
     estimator
-        Of the class that was saved, with its parameters.
+        The model, of the class that was saved, with its parameters.
 
     Raises
     ------
@@ -265,8 +267,8 @@ def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
 
     See Also
     --------
-    suffice.fit : Fits a model, or continues one that was loaded.
-    suffice.ModelFileError : Raised for a file that is not a model.
+    suffice.fit : Fits a model, or continues a loaded one.
+    suffice.ModelFileError : The error for a file that is not a model.
 
     Examples
     --------
@@ -290,7 +292,7 @@ def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
 
 
 def merge(models: Iterable[E]) -> E:
-    """Merge models that were fitted to different rows into the model of all rows.
+    """Merge models of different rows into the model of all these rows.
 
     Parameters
     ----------
@@ -301,19 +303,19 @@ def merge(models: Iterable[E]) -> E:
     Returns
     -------
     estimator
-        A new one, with the parameters of the first. Models are merged in pairs, the pairs in pairs, and so on: rounding
-        grows with the logarithm of their number. A generator is read once; of a thousand models, ten partial results
-        are in memory.
+        A new estimator with the parameters of the first model. Models are merged in pairs, the pairs in pairs, and so
+        on, so rounding errors grow only with the logarithm of their number. A generator is read once: while a thousand
+        models are merged, ten partial results are in memory.
 
     Raises
     ------
     MergeError
-        If the models cannot be merged, such as models of different columns.
+        If the models cannot be merged, for example because they have different columns.
 
     See Also
     --------
     suffice.fit : Fits one model to many files.
-    suffice.MergeError : Says why models cannot be merged.
+    suffice.MergeError : The error if models cannot be merged.
 
     Examples
     --------

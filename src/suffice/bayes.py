@@ -138,7 +138,7 @@ KERNEL_RESULTS: dict[str, kernels.PosteriorOutput] = {
 def posterior_request(
     method: str, log_probabilities: Float, n: int, out: Array | None = None
 ) -> kernels.PosteriorRequest:
-    """What a kernel that scores n rows must write for a prediction method; see `check_possible`."""
+    """Make the request to a kernel that scores n rows for a prediction method; see `check_possible`."""
     if out is not None and method != "predict":
         return kernels.PosteriorRequest(KERNEL_RESULTS[method], out, log_probabilities)
     return kernels.PosteriorRequest.of(KERNEL_RESULTS[method], n, len(log_probabilities), log_probabilities)
@@ -210,18 +210,18 @@ def _contiguous(joint: Float) -> Float:
 
 
 def is_impossible(joint: Float) -> Mask:
-    """Which rows of log p(x, y) have no posterior: a score is NaN or +∞, or all are −∞ (n,)."""
+    """Find the rows of log p(x, y) that have no posterior: a score is NaN or +∞, or all are −∞ (n,)."""
     return np.asarray(~((joint < np.inf).all(axis=1) & (joint > -np.inf).any(axis=1)))
 
 
 def check_possible(first: int) -> None:
-    """Raise `InputError` for the first row that no class can explain; −1 means that there is none."""
+    """Raise `InputError` for the first row with probability zero in every class; −1 means that there is none."""
     if first >= 0:
         raise _impossible_rows([first])
 
 
 def check_possible_rows(joint: Float, first_row: int = 0) -> None:
-    """Raise `InputError` if no class can explain some row of log p(x, y) (n, K).
+    """Raise `InputError` if a row of log p(x, y) (n, K) has probability zero in every class.
 
     ``first_row`` is the number of row 0, for the message.
     """
@@ -233,7 +233,7 @@ def check_possible_rows(joint: Float, first_row: int = 0) -> None:
 def _impossible_rows(rows: RowNumbers) -> InputError:
     return InputError.in_row(
         "is so far from every class that its density is zero in float64, so Bayes' rule cannot compare the classes. "
-        "Check its values and their units, or remove the row. If it holds a level or a count that no class has seen, "
+        "Check its values and their units, or remove the row. If it holds a level or a count that was never seen, "
         "set ",
         Argument("estimation", "map"),
         " and ",

@@ -3,8 +3,8 @@
 ::
 
     SufficeError
-    ├── InputError                (also a ValueError)   data or parameters that no model can be fitted to
-    ├── ClassError                (also a ValueError)   labels that are not classes, or not the expected classes
+    ├── InputError                (also a ValueError)   invalid data or parameters
+    ├── ClassError                (also a ValueError)   invalid class labels, or labels of unexpected classes
     ├── MergeError                (also a ValueError)   models or statistics that do not fit together
     ├── ModelFileError            (also a ValueError)   a file that is not a model file, or cannot become one
     │   └── ModelFileMissingError (also a FileNotFoundError)
@@ -15,7 +15,7 @@
     ├── SingularCovarianceWarning
     ├── ConvergenceWarning                              an iteration that stopped before it had converged
     ├── EmptyColumnWarning                              a column without a single value
-    └── ImpossibleRowsWarning                           rows that no class can explain
+    └── ImpossibleRowsWarning                           rows with probability zero in every class
 
 An error is a sentence for a person and carries its facts as attributes: ``rows``, ``column``, ``argument``, ``file``,
 ``line``, and ``page``, the page of the documentation about it. Code reads the attributes, never the sentence. Advice
@@ -67,16 +67,18 @@ LONGEST = 100  # characters of a name in a message
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument, and perhaps a value for it, that a sentence advises to set.
+    """An argument, with or without a value, that an error message advises to set.
 
     Parameters
     ----------
     name : str
+        Name of the argument.
     value : object, optional
+        The value to set, if the message names one.
 
     See Also
     --------
-    suffice.SufficeError : Sentences that hold arguments.
+    suffice.SufficeError : The errors whose messages hold arguments.
 
     Examples
     --------
@@ -133,9 +135,9 @@ class _Facts(BaseException):
     rows : sequence of int, optional
         All rows of the batch that the sentence is about, in order; the attribute is a list.
     column : object, optional
-        The name of the column.
+        Name of the column at fault, or its position if columns have no names.
     argument : str, optional
-        The argument whose value is wrong.
+        Name of the argument whose value is wrong.
     file : str, optional
     line : int, optional
         Line of the file, counted from 1.
@@ -170,8 +172,23 @@ class _Facts(BaseException):
 
     @classmethod
     def in_row(cls, *problem: str | Argument, rows: RowNumbers, column: object = None) -> Self:
-        """An error about cells or rows: the sentence names the first row, ``rows`` holds all of them.
+        """Make an error about cells or rows, whose message names the first row, and whose ``rows`` holds all of them.
 
+        Parameters
+        ----------
+        *problem : str or Argument
+            The message after the column and the row.
+        rows : sequence of int
+            All rows with the problem.
+        column : object, optional
+            Name of the column.
+
+        Returns
+        -------
+        error
+
+        Examples
+        --------
         >>> error = InputError.in_row("holds infinity; expected a finite number.", rows=[3, 8], column="x")
         >>> str(error), error.rows
         ("Column 'x', row 3 holds infinity; expected a finite number.", [3, 8])
@@ -182,8 +199,24 @@ class _Facts(BaseException):
         return error
 
     def located(self, place: str, *, file: str | None = None, line: int | None = None) -> Self:
-        """The same error for a row that is known by its place in a file.
+        """Return the error with the place of the row in a file.
 
+        Parameters
+        ----------
+        place : str
+            The place in words, such as "data.csv, line 5".
+        file : str, optional
+            Path of the file.
+        line : int, optional
+            Number of the line, counted from 1.
+
+        Returns
+        -------
+        error
+            A new error of the same class.
+
+        Examples
+        --------
         >>> error = InputError.in_row("holds infinity.", rows=[3], column="x")
         >>> str(error.located("data.csv, line 5", file="data.csv", line=5))
         "data.csv, line 5, column 'x' holds infinity."
@@ -197,8 +230,19 @@ class _Facts(BaseException):
         )
 
     def worded(self, spell: Spelling) -> str:
-        """The sentence with each `Argument` spelled by a function.
+        """Return the message, with each `Argument` spelled by a function.
 
+        Parameters
+        ----------
+        spell : callable
+            Turns an `Argument` into text.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
         >>> InputError("Skip such rows with ", Argument("bad_rows", "skip"), ".").worded(lambda a: f"--{a.name}")
         'Skip such rows with --bad_rows.'
         """
@@ -212,25 +256,25 @@ def _joined(place: str, problem: Sentence) -> Sentence:
 
 
 class SufficeError(_Facts, Exception):
-    """The root of the errors: catch it to catch all that the library raises on purpose.
+    """Base class of all errors that the library raises on purpose.
 
     Attributes
     ----------
     rows : list of int or None
-        All rows that the sentence is about.
+        All rows that the message is about.
     column : object
-        The name of the column.
+        Name of the column at fault, or its position if columns have no names.
     argument : str or None
-        The argument whose value is wrong.
+        Name of the argument whose value is wrong.
     file, line : str or None, int or None
         The place in a file, with lines counted from 1.
     page : str or None
-        The page of the documentation about it, such as ``"docs/algebra.md"``.
+        The page of the documentation that explains it, such as ``"docs/algebra.md"``.
 
     See Also
     --------
-    suffice.InputError : Wrong data or parameters, the most frequent error.
-    suffice.SufficeWarning : The root of the warnings.
+    suffice.InputError : Invalid data or parameters, the most frequent error.
+    suffice.SufficeWarning : Base class of the warnings.
 
     Examples
     --------
@@ -244,12 +288,12 @@ class SufficeError(_Facts, Exception):
 
 
 class InputError(SufficeError, ValueError):
-    """Data or parameters that no model can be fitted to.
+    """Data or parameters are invalid.
 
     See Also
     --------
-    suffice.ClassError : Wrong labels.
-    suffice.SufficeError : The root of the errors, with their attributes.
+    suffice.ClassError : Invalid class labels.
+    suffice.SufficeError : Base class of the errors, with their attributes.
 
     Examples
     --------
@@ -263,11 +307,11 @@ class InputError(SufficeError, ValueError):
 
 
 class ClassError(SufficeError, ValueError):
-    """Labels that are not classes, or not the classes that were declared.
+    """Class labels are invalid, or belong to classes that were not expected.
 
     See Also
     --------
-    suffice.InputError : Wrong data or parameters.
+    suffice.InputError : Invalid data or parameters.
     suffice.statistics.ClassAxis : The classes of a model.
 
     Examples
@@ -282,12 +326,12 @@ class ClassError(SufficeError, ValueError):
 
 
 class MergeError(SufficeError, ValueError):
-    """Models or statistics that do not fit together.
+    """Models or statistics cannot be merged, or rows cannot be removed from a model.
 
     See Also
     --------
     suffice.merge : Merges models.
-    suffice.NaiveBayes : Has ``merge``, ``partial_fit`` and ``remove``.
+    suffice.NaiveBayes : One of the models with ``merge``, ``partial_fit`` and ``remove``.
 
     Examples
     --------
@@ -304,12 +348,12 @@ class MergeError(SufficeError, ValueError):
 
 
 class ModelFileError(SufficeError, ValueError):
-    """A file that is not a model file or cannot be written, or a model that a file cannot hold.
+    """A file is not a valid model file, or a model cannot be saved.
 
     See Also
     --------
     suffice.ModelFileMissingError : The file does not exist.
-    suffice.load : Loads a model.
+    suffice.load : Loads a model from a file.
 
     Examples
     --------
@@ -321,8 +365,8 @@ class ModelFileError(SufficeError, ValueError):
     ...     try:
     ...         suffice.load(path)
     ...     except suffice.ModelFileError as error:
-    ...         print(error.page)
-    docs/model_files.md
+    ...         print(str(error).split(" is ")[1])
+    not a model file (did you swap MODEL and DATA?), or it
     """
 
     page = "docs/model_files.md"
@@ -333,8 +377,8 @@ class ModelFileMissingError(ModelFileError, FileNotFoundError):
 
     See Also
     --------
-    suffice.ModelFileError : The file is not a model.
-    suffice.load : Loads a model.
+    suffice.ModelFileError : The file exists, but is not a model.
+    suffice.load : Loads a model from a file.
 
     Examples
     --------
@@ -352,8 +396,8 @@ class NotLinearError(SufficeError, ValueError):
 
     See Also
     --------
-    suffice.families.Linear : Log-likelihoods that are linear.
-    suffice.GaussianDiscriminant : Linear with a shared covariance.
+    suffice.families.Linear : Log-likelihoods that are linear in x.
+    suffice.GaussianDiscriminant : Its log-odds are linear if the classes share a covariance.
 
     Examples
     --------
@@ -369,12 +413,12 @@ class NotLinearError(SufficeError, ValueError):
 
 
 class SingularCovarianceError(SufficeError, LinAlgError):
-    """A covariance matrix is singular.
+    """A covariance matrix is singular, so the class has no density.
 
     See Also
     --------
-    suffice.SingularCovarianceWarning : A shared covariance, which the model can still use.
-    suffice.GaussianDiscriminant : ``shrinkage`` makes covariances regular.
+    suffice.SingularCovarianceWarning : The covariance is shared, and the model can still use it.
+    suffice.GaussianDiscriminant : Its ``shrinkage`` makes covariances regular.
 
     Examples
     --------
@@ -391,33 +435,40 @@ class SingularCovarianceError(SufficeError, LinAlgError):
 
 
 class SufficeWarning(_Facts, UserWarning):
-    """The root of the warnings: filter it to filter all of the library.
+    """Base class of all warnings of the library.
 
     Attributes
     ----------
     rows : list of int or None
-        All rows that the sentence is about.
+        All rows that the message is about.
     column : object
-        The name of the column.
+        Name of the column at fault, or its position if columns have no names.
     argument : str or None
-        The argument whose value is wrong.
+        Name of the argument whose value is wrong.
     file, line : str or None, int or None
         The place in a file, with lines counted from 1.
     page : str or None
-        The page of the documentation about it, such as ``"docs/algebra.md"``.
+        The page of the documentation that explains it, such as ``"docs/algebra.md"``.
 
     See Also
     --------
-    suffice.SufficeError : The root of the errors.
-    suffice.ImpossibleRowsWarning : Rows that no class can explain.
-    suffice.EmptyColumnWarning : A column without values.
+    suffice.SufficeError : Base class of the errors.
+    suffice.ImpossibleRowsWarning : Rows have probability zero in every class.
+    suffice.EmptyColumnWarning : A column has no values.
 
     Examples
     --------
+    Turn all warnings of the library into errors:
+
     >>> import warnings
-    >>> from suffice import SufficeWarning
+    >>> from suffice import NaiveBayes, SufficeWarning
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", SufficeWarning)
+    ...     warnings.simplefilter("error", SufficeWarning)
+    ...     try:
+    ...         NaiveBayes().fit([[1.0, None], [2.0, None]], ["a", "b"])
+    ...     except SufficeWarning as warning:
+    ...         print(type(warning).__name__, warning.column)
+    EmptyColumnWarning 1
     """
 
 
@@ -426,8 +477,8 @@ class SingularCovarianceWarning(SufficeWarning):
 
     See Also
     --------
-    suffice.SingularCovarianceError : An own covariance of a class.
-    suffice.GaussianDiscriminant : ``shrinkage`` makes covariances regular.
+    suffice.SingularCovarianceError : The singular covariance is that of one class.
+    suffice.GaussianDiscriminant : Its ``shrinkage`` makes covariances regular.
 
     Examples
     --------
@@ -449,14 +500,26 @@ class ConvergenceWarning(SufficeWarning):
 
     See Also
     --------
-    suffice.GaussianDiscriminant : Estimates covariances step by step if cells are missing.
-    suffice.SufficeWarning : The root of the warnings, with their attributes.
+    suffice.GaussianDiscriminant : Estimates covariances in steps of EM if cells are missing.
+    suffice.SufficeWarning : Base class of the warnings, with their attributes.
 
     Examples
     --------
-    >>> from suffice.exceptions import ConvergenceWarning
-    >>> ConvergenceWarning.page
-    'docs/missing_values.md'
+    Nearly equal columns, of which most rows have only one:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from suffice import GaussianDiscriminant
+    >>> rng = np.random.default_rng(0)
+    >>> length = rng.normal(170, 10, 100)
+    >>> X = np.column_stack([length, length / 2.54 + rng.normal(0, 0.1, 100)])
+    >>> X[4::2, 0] = X[5::2, 1] = np.nan
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = GaussianDiscriminant().fit(X, rng.integers(0, 2, 100))
+    ...     labels = model.predict(X)
+    >>> [each.category.__name__ for each in caught]
+    ['ConvergenceWarning']
     """
 
     page = "docs/missing_values.md"
@@ -468,7 +531,7 @@ class EmptyColumnWarning(SufficeWarning):
     See Also
     --------
     suffice.NaiveBayes : Ignores missing cells.
-    suffice.SufficeWarning : The root of the warnings, with their attributes.
+    suffice.SufficeWarning : Base class of the warnings, with their attributes.
 
     Examples
     --------
@@ -485,12 +548,14 @@ class EmptyColumnWarning(SufficeWarning):
 
 
 class ImpossibleRowsWarning(SufficeWarning):
-    """No class can explain some rows, so they have no posterior; see ``impossible`` of the estimators.
+    """Some rows have probability zero in every class, so they have no posterior.
+
+    The parameter ``impossible`` of the estimators sets what such rows get.
 
     See Also
     --------
-    suffice.NaiveBayes : ``impossible="error"``, the default, raises an error instead.
-    suffice.InputError : That error.
+    suffice.NaiveBayes : By default, ``impossible="error"`` raises `InputError` instead.
+    suffice.InputError : Invalid data or parameters.
 
     Examples
     --------
@@ -539,7 +604,7 @@ def counted(n: float, one: str, many: str | None = None) -> str:
 
 
 def did_you_mean(given: object, known: Iterable[object]) -> str:
-    """A hint at the known name that is most similar to a given one, for the end of a sentence; empty if none is.
+    """A hint at the known name that is most similar to a given one, or an empty string if no name is similar.
 
     Names that differ only in case, blanks, dashes and underscores are the most similar.
 

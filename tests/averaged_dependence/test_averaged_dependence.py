@@ -366,6 +366,6 @@ def test_a_changed_choice_of_bins_is_an_error_of_the_next_batch(name):
     x, y = rng.normal(size=(300, 3)), np.tile(["a", "b"], 150)
     model = AveragedDependence().fit(x, y)
     model.set_params(**{name: 3})
-    with pytest.raises(InputError, match=f"{name} was .* when the first rows chose"):
+    with pytest.raises(InputError, match=f"{name} was .* when bins and parents were chosen"):
         model.partial_fit(x, y)
     assert model.fit(x, y).score(x, y) > 0

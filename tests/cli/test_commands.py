@@ -212,7 +212,7 @@ def test_keep(folder):
     found = read_csv(result.stdout)
     assert [row["label"] for row in found] == list("01234")
     assert [row["predicted label"] for row in found] == model.predict(table(slice(5))).tolist()
-    assert "note: The data have a column 'label'; the model's column is named 'predicted label'" in result.stderr
+    assert "note: The data have a column 'label'; the column of predictions is 'predicted label'" in result.stderr
 
 
 def test_texts_that_need_quotes(folder):

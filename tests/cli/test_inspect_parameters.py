@@ -135,7 +135,7 @@ def test_a_model_from_parameters_has_no_rows(given):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "zzz"], "--target has an effect with --assumptions only"),
+        (["--target", "zzz"], "--target has an effect only with --assumptions"),
         (["--weights", "qqq"], "--weights has an effect"),
         (["--delimiter", ";"], "--delimiter has an effect"),
         (["--level", "0.1"], "--level has an effect"),

@@ -305,7 +305,7 @@ class TestBadInput:
             x = np.round(np.exp(X)) if isinstance(model, PoissonNB) else X
             found = diagnose(model.fit(x, y), x, y)
             if found.double_counting is None:
-                assert any(note.startswith("What double counting costs was not measured") for note in found.notes)
+                assert any(note.startswith("The cost of double counting was not measured") for note in found.notes)
                 continue
             held_out = leave_one_out(model, x, y, method="predict_log_proba")[np.arange(300), y]
             assert found.double_counting.log_loss == pytest.approx(-held_out.mean(), abs=5e-4)

@@ -102,8 +102,8 @@ def test_counts_of_words_need_less_room_than_logarithms():
     ("settings", "reason"),
     [
         ({"slots": 64}, "hashed to slots"),
-        ({"analyzer": str.split}, "function of the user's own (analyzer)"),
-        ({"strip_accents": str.upper}, "function of the user's own (strip_accents)"),
+        ({"analyzer": str.split}, "user-defined function (analyzer)"),
+        ({"strip_accents": str.upper}, "user-defined function (strip_accents)"),
     ],
 )
 def test_words_that_only_python_can_read(settings, reason):

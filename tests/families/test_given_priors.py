@@ -373,7 +373,7 @@ def test_scale_free_and_repr():
         (lambda: Multinomial(conjugate_prior=Dirichlet({"a": 1})), "a multinomial is a sequence of α, one for each"),
         (
             lambda: estimated(Bernoulli(conjugate_prior={"a": Beta(1, 1), "B": Beta(1, 1)}), YES),
-            "conjugate_prior has no prior for class 'b'; it has those of 'a', 'B'. Did you mean 'B'?",
+            "conjugate_prior has no prior for class 'b'; it has priors for 'a', 'B'. Did you mean 'B'?",
         ),
         (
             lambda: estimated(Multinomial(conjugate_prior=Dirichlet([1, 2])), WORDS),

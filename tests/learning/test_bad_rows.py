@@ -149,7 +149,7 @@ def test_settings_that_need_all_rows():
     table = pa.table(rows())
     with pytest.raises(InputError, match="learning from a source"):
         LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS()).fit(table, "label")
-    with pytest.raises(InputError, match="not beside a source"):
+    with pytest.raises(InputError, match="cannot be combined with a source"):
         NaiveBayes().fit(table, "label", unlabelled=[[1.0, 2.0]])
     with pytest.raises(InputError, match="give its name"):
         NaiveBayes().fit(table, "label", np.ones(1000))

@@ -221,7 +221,7 @@ def test_some_classes():
         expected = whole.predict_proba(X[[column]])[:, [0, 2]]
         np.testing.assert_allclose(some.predict_proba(X[[column]]), expected / expected.sum(axis=1, keepdims=True))
     assert list(fitted.parameters("k", classes=["c", "a"])) == ["level", "given c", "given a"]
-    with pytest.raises(InputError, match="it has some classes of a model only"):
+    with pytest.raises(InputError, match="it has only some classes of a model"):
         NaiveBayes.from_parameters(fitted.parameters(classes=["c", "a"]))
     some = NaiveBayes.from_parameters(fitted.parameters(classes=["c", "a"]), {"c": 0.5, "a": 0.5})
     assert some.classes_.tolist() == ["a", "c"]

@@ -268,12 +268,12 @@ def test_rows_that_were_not_there_are_named():
     for changed, words in (
         ({"level": "mauve"}, "Cannot remove rows with 'mauve' in column 'level'"),
         ({"gaussian": 1e7}, "class 'c', column 'gaussian'"),
-        ({"time": 1e7}, r"Cannot remove more than there is: class 'c', column 'time' would keep a sum of -"),
-        ({"events": 1e6}, r"Cannot remove more than there is: class 'c', column 'events'"),
+        ({"time": 1e7}, r"Cannot remove these rows: class 'c', column 'time' would keep a sum of -"),
+        ({"events": 1e6}, r"Cannot remove these rows: class 'c', column 'events'"),
         ({"size": 1e12}, "class 'c', column 'size'"),
         ({"income": 1e200}, "class 'c', column 'income'"),
         ({"tries": 10**6}, "class 'c', column 'tries'"),
-        ({"m1": 10**6}, "Cannot remove more than there is: class 'c', column 'm1'"),
+        ({"m1": 10**6}, "Cannot remove these rows: class 'c', column 'm1'"),
         ({"g2": 1e6}, "the mean of all classes, column 'g2'"),
         ({"j2": 9}, r"Cannot remove rows with '.', 9 in columns 'j1', 'j2': there are none"),
     ):

@@ -1,4 +1,4 @@
-"""Averaged dependence: columns that depend on one other column each, averaged over all choices of that column."""
+"""Averaged dependence: each column depends on one other column, averaged over the choices of that column."""
 
 from __future__ import annotations
 

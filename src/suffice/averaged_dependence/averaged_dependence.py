@@ -1,4 +1,4 @@
-"""`AveragedDependence`: averaged one-dependence estimators on columns of any type."""
+"""`AveragedDependence`: averaged one-dependence estimators for columns of any type."""
 
 from __future__ import annotations
 
@@ -19,64 +19,69 @@ __all__ = ["AveragedDependence"]
 class AveragedDependence(TunableClassifier):
     """Averaged one-dependence estimators (AODE): each column depends on the class and on one other column.
 
-    Naive Bayes assumes that columns are independent given the class. Here one column at a time, the parent, may
+    Naive Bayes assumes that columns are independent given the class. Here, one column at a time (the parent) may
     influence all others, and the models of all parents are averaged (Webb, Boughton and Wang 2005)::
 
         p(x | y) = 1/P Σ_i p(x_i | y) Π_{j ≠ i} p(x_j | y, x_i)
 
-    Numbers are divided into bins; categories and booleans keep their levels; a missing cell is in a bin of its own, so
-    its absence is evidence. A level that was never seen is not used. The model is learned from one table of counts of
-    pairs of bins for each class, so it can be updated, merged, and rows can be removed.
+    Numbers are divided into bins, and categories and booleans keep their levels. Missing cells have a bin of their own,
+    so a missing cell is evidence. A level that was never seen is ignored. The model learns one table for each class,
+    with the counts of pairs of bins, so it can be updated and merged, and rows can be removed.
 
     Parameters
     ----------
     n_bins : int, default=5
-        Bins of a column of numbers, at most; they have about equal numbers of rows. The cuts are chosen by the rows of
-        `fit`, or by the first batch of `partial_fit` or of a source, and then stay.
+        Largest number of bins of a column of numbers; the bins have about equal numbers of rows. The cuts between them
+        are computed from the rows of `fit`, or from the first batch of `partial_fit` or of a source, and then stay.
     smoothing : float or "auto", default=5
-        Pseudo-rows of p(x_j | y, x_i), which have the distribution p(x_j | y); p(x_j | y) has two pseudo-rows, which
-        look like all rows together. ``"auto"`` chooses by leave-one-out log-loss; see ``tuning_``.
+        Number of pseudo-rows of p(x_j | y, x_i), which have the distribution p(x_j | y). (p(x_j | y) itself has two
+        pseudo-rows, which look like all rows together.) ``"auto"`` chooses the number by leave-one-out log-loss; see
+        ``tuning_``.
     max_parents : int, default=50
-        Columns that others may depend on, at most: those with the largest mutual information with the class in the
-        first rows. There are fewer if the counts of pairs would exceed 2²⁴ numbers.
+        Largest number of parents: the columns with the largest mutual information with the class in the first rows.
+        There are fewer if the counts of pairs would exceed 2²⁴ numbers.
     max_levels : int, default=100
-        If a column has more levels in the first rows, so many have a bin of their own, the most frequent ones; all
-        others share one bin. Otherwise later levels are added.
+        Largest number of levels that have bins of their own. If a column has more levels in the first rows, only the
+        most frequent ones have their own bins, and all others share one bin. If it has fewer, new levels are added
+        later.
     cuts : mapping, optional
-        Bins of some columns: increasing numbers, each of which is in the bin below it, ``"levels"`` to read numbers as
-        levels, or ``{"levels": [...]}`` for the levels to keep apart. ``cuts_`` of a fitted model can be given, so that
-        the models can be merged.
+        Bins of some columns: increasing numbers as cuts (a number equal to a cut is in the bin below it), ``"levels"``
+        to read numbers as levels, or ``{"levels": [...]}`` for the levels with bins of their own. Use ``cuts_`` of a
+        fitted model to make a model that can be merged with it.
     parents : sequence, optional
-        Columns that others may depend on; by default chosen as ``max_parents`` says. See ``parents_``.
+        The columns that others may depend on. By default they are chosen by the data; see ``max_parents``.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
-        Class prior. An array follows the order of ``classes_``.
+        Class prior p(y): the share of each class in the rows, the same for each class, or given. An array follows the
+        order of ``classes_``.
     calibrate : bool or {"temperature", "isotonic"}, default=False
-        Whether `predict_proba` is calibrated on held-out rows, by exact leave-one-out: with a temperature, an offset
-        for each class and a share of outliers that have the class prior (True), or with a monotone function
-        (``"isotonic"``).
+        Whether to calibrate the probabilities on held-out rows, by exact leave-one-out. True fits a temperature, an
+        offset for each class and a share of outliers that have the class prior. ``"isotonic"`` fits a monotone
+        function.
     impossible : {"error", "prior", "nan"}, default="error"
-        What a row gets that has probability zero in every class with a positive prior.
+        The result for a row that has probability zero in every class with a positive prior. ``"error"`` raises an error
+        that names the rows. ``"prior"`` returns the class prior, and ``"nan"`` returns NaN; both warn with
+        `ImpossibleRowsWarning`.
 
     Attributes
     ----------
-    classes_ : array of shape (K,)
-    class_count_, class_prior_ : array of shape (K,)
+    classes_, class_count_, class_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and p(y).
     cuts_ : dict
         Bins of each column, in the form of the parameter ``cuts``.
     parents_ : list
-        Columns that others depend on.
+        The parents: the columns that others depend on.
     smoothing_ : float
         The number of pseudo-rows that is used.
     tuning_ : Tuning
-        The values that were tried for a parameter that is "auto", and their log-loss.
+        The values that were tried for ``smoothing="auto"``, with their log-loss.
     calibration_ : Calibration
-        The calibration, if there is one.
+        The calibration, with ``calibrate``.
 
     See Also
     --------
-    suffice.NaiveBayes : Columns that are independent given the class. The family ``"averaged_dependence"`` models a
-        tuple of columns like this class.
-    suffice.GaussianDiscriminant : Columns that depend on each other through a covariance matrix.
+    suffice.NaiveBayes : Treats columns as independent given the class. With the family ``"averaged_dependence"``,
+        some of its columns are modelled as here.
+    suffice.GaussianDiscriminant : Models correlated columns of numbers by a covariance matrix.
 
     Notes
     -----
@@ -84,12 +89,12 @@ class AveragedDependence(TunableClassifier):
     for two classes and 20 columns of numbers. A fit adds n P d counts; a prediction reads n P d K. Numbers of 1,000
     columns have 6,000 bins; 50 parents and two classes need 29 MB.
 
-    `score_samples` gives the log-probability of the bins of a row, and `sample` draws bins, and numbers evenly between
-    the least and the largest that a bin has held: the model does not say where in its bin a number is.
+    The model does not distinguish numbers in the same bin: `score_samples` is the log-probability of the bins of a row,
+    and `sample` draws a bin, and then a number evenly between the smallest and the largest that the bin has held.
 
     Examples
     --------
-    The class is whether two columns are equal, which no column tells by itself:
+    The class depends on whether two columns are equal, which neither column reveals by itself:
 
     >>> import numpy as np
     >>> from suffice import AveragedDependence, NaiveBayes
@@ -152,7 +157,7 @@ class AveragedDependence(TunableClassifier):
 
     @property
     def parents_(self) -> list[Any]:
-        """Columns that others depend on."""
+        """The parents: columns that others depend on."""
         fitted = self.fitted_
         names = list(fitted.layout.names)
         return [names[i] for i in pair_counts(fitted.model).parents]
@@ -166,33 +171,38 @@ class AveragedDependence(TunableClassifier):
         return float(specification.setting("smoothing", 5.0, fitted.tuning))
 
     def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
-        """Explain predictions: the parts of the log-odds of each column, which sum to it.
+        """Explain predictions: split the log-odds of each row into the parts of the columns and of the prior.
 
-        A column has its own part, log p(x_j | y), and parts that it shares with others: how much more probable two
-        columns are together than apart. Each of the two gets half of a pair's part.
+        A column has a part of its own, log p(x_j | y), and parts that it shares with other columns: how much more
+        probable two cells are together than independently. Half of the part of a pair is assigned to each of its
+        columns.
 
         Parameters
         ----------
-        X : rows
+        X : array-like of shape (n, d)
+            The rows.
         label, against : optional
-            The classes to compare. By default the second of two classes against the first; of more than two the most
-            probable class of each row against the next.
+            The classes to compare: a positive part is evidence for ``label``, a negative part for ``against``. By
+            default the second of two classes is compared with the first; with more than two classes, the most probable
+            class of each row is compared with the second most probable.
         pairs : bool, default=False
-            Whether each pair of columns is a part of its own, beside those of single columns.
+            Whether to list each pair of columns as a part of its own, beside the parts of single columns.
 
         Returns
         -------
         Explanation
-            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
+            The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
+            largest parts first.
 
         Notes
         -----
-        Let ℓ_ij = log p(x_j | y, x_i)/p(x_j | y) be what parent i tells about column j, and t_i = Σ_j ℓ_ij. Then
+        Let ℓ_ij = log p(x_j | y, x_i)/p(x_j | y) be the evidence that parent i adds to column j, and t_i = Σ_j ℓ_ij.
+        Then
 
             log p(x | y) = Σ_j log p(x_j | y) + M,    M = log 1/P Σ_i exp t_i
 
         M is divided among the parents in proportion to exp t_i − 1, and the part of parent i among the columns in
-        proportion to ℓ_ij. That is exact, and a pair that tells nothing has no part.
+        proportion to ℓ_ij. The parts sum exactly to the log-odds, and a pair without evidence has no part.
 
         Examples
         --------

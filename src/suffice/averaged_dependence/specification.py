@@ -103,8 +103,8 @@ class AveragedDependenceSpecification(TunableSpecification):
         for name in ("n_bins", "max_parents", "max_levels"):
             if getattr(before, name) != getattr(self, name):
                 raise InputError(
-                    f"{name} was {getattr(before, name)} when the first rows chose bins and parents, which stay; now "
-                    f"it is {getattr(self, name)!r:.80}. Set it back, or call fit.",
+                    f"{name} was {getattr(before, name)} when bins and parents were chosen; now it is "
+                    f"{getattr(self, name)!r:.80}. Chosen bins and parents stay: set it back, or call fit.",
                     argument=name,
                 )
 
@@ -131,8 +131,9 @@ class AveragedDependenceSpecification(TunableSpecification):
         if chosen and n_rows < FEW_ROWS * self.n_bins:
             warn_user(
                 SufficeWarning(
-                    f"The cuts of {listed(chosen)} were chosen by the first batch of {n_rows:.6g} rows and stay. Begin "
-                    f"with a batch of at least {FEW_ROWS * self.n_bins} rows like those to come, or give them: ",
+                    f"The cuts of {listed(chosen)} were chosen by the first batch of {n_rows:.6g} rows and will not "
+                    f"change. Start with a batch of at least {FEW_ROWS * self.n_bins} rows that are like later ones, "
+                    "or set the cuts: ",
                     self.choices,
                     ".",
                     column=chosen[0],

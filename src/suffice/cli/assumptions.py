@@ -31,7 +31,7 @@ def check_usage(ctx: click.Context, data: Sequence[str], *, assumptions: bool) -
     if assumptions and not data:
         raise click.UsageError("--assumptions needs labelled rows: suffice inspect MODEL DATA --assumptions.")
     if data and not assumptions:
-        raise click.UsageError("DATA is read with --assumptions only. Add --assumptions, or remove DATA.")
+        raise click.UsageError("DATA is read only with --assumptions. Add --assumptions, or remove DATA.")
     for each in ctx.command.params:
         source = ctx.get_parameter_source(each.name or "")
         if source is not click.core.ParameterSource.COMMANDLINE or each.name in ALWAYS:
@@ -40,7 +40,7 @@ def check_usage(ctx: click.Context, data: Sequence[str], *, assumptions: bool) -
         if assumptions and each.name in SHOWING:
             raise click.UsageError(f"{option} has no effect with --assumptions. Remove it.")
         if not assumptions and each.name not in SHOWING:
-            raise click.UsageError(f"{option} has an effect with --assumptions only. Add --assumptions and DATA.")
+            raise click.UsageError(f"{option} has an effect only with --assumptions. Add --assumptions and DATA.")
 
 
 def show_assumptions(

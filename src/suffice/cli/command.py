@@ -1,4 +1,4 @@
-"""What all commands share: examples in the help, errors and warnings as sentences, ``--quiet``, ``--debug``."""
+"""Shared code of all commands: examples in the help, errors and warnings as sentences, ``--quiet``, ``--debug``."""
 
 from __future__ import annotations
 

@@ -129,11 +129,11 @@ def command(
 ) -> None:
     """Compare generative models and logistic regression on DATA.
 
-    The columns decide which models are compared: naive Bayes, Gaussian discriminant analysis (GDA), averaged
-    dependence, and always the ensemble, which is the default of suffice fit. All models are scored on the same folds.
-    Logistic regression is scikit-learn's; its penalty is chosen on the training rows. Learning curves show how the
-    scores change with the number of training rows: a generative model whose assumptions hold needs fewer rows, while
-    logistic regression assumes less.
+    Compares the models that suit the columns: naive Bayes, Gaussian discriminant analysis (GDA), averaged dependence,
+    and always the ensemble, the default of suffice fit. All models are scored on the same folds. Logistic regression is
+    that of scikit-learn; its penalty is chosen on the training rows. Learning curves show how the scores change with
+    the number of training rows: a generative model whose assumptions hold needs fewer rows, while logistic regression
+    assumes less.
     """
     if plot is not None and repeats == 0:
         raise click.UsageError("--plot needs learning curves, but --repeats is 0.")

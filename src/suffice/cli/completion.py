@@ -21,7 +21,7 @@ suffice completion fish > suffice.fish
 @click.argument("shell", type=Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print a script with which a shell completes commands, options and file names.
+    """Print a script that makes a shell complete commands, options and file names.
 
     To load it at every start, add `eval "$(suffice completion bash)"` to ~/.bashrc, or the same with zsh to ~/.zshrc.
     For fish, save it as ~/.config/fish/completions/suffice.fish.

@@ -26,21 +26,22 @@ OPTIONS = (
         "thresholds",
         multiple=True,
         metavar="CLASS=P",
-        help="Predict CLASS from this probability on, such as spam=0.2, and otherwise another class. Repeatable.",
+        help="Predict CLASS if its probability is at least P, such as spam=0.2, and otherwise another class. "
+        "Repeatable.",
     ),
     click.option(
         "--cost",
         "costs",
         multiple=True,
         metavar="TRUE:PREDICTED=COST",
-        help="Cost of an error, such as ham:spam=10, relative to 1 for errors not named; predicts the class with the "
-        "smallest expected cost. Repeatable.",
+        help="Cost of an error, such as ham:spam=10; errors that are not named cost 1. The class with the smallest "
+        "expected cost is predicted. Repeatable.",
     ),
     click.option(
         "--prior",
         metavar="data|uniform|CLASS=SHARE,...",
-        help="Class prior where the model is used, if it differs from that of training. Classes not named share the "
-        "rest in the ratio of the model's prior.",
+        help="Class prior where the model is used, if it differs from that of training. Classes that are not named "
+        "share the rest in proportion to the prior of the model.",
     ),
 )
 

@@ -78,7 +78,7 @@ class Description(TypedDict):
 
 
 class SavedFile(TypedDict):
-    """Where a model was saved and how large the file is; None if it was not saved."""
+    """The file of a saved model and its size; None if the model was not saved."""
 
     output: str | None
     bytes: int | None
@@ -265,7 +265,7 @@ def save(model: GenerativeClassifier, output: str | None) -> SavedFile:
 
 
 def saved_line(saved: SavedFile) -> str:
-    """Where the model was saved, for people."""
+    """The file of the saved model, for output."""
     if saved["output"] is None or saved["bytes"] is None:
         return "no; give a file name with -o"
     return f"{cell_text(saved['output'])}, {size(saved['bytes'])}"

@@ -100,18 +100,18 @@ class ExplainedRow(TypedDict):
 @click.option(
     "--absent-words",
     is_flag=True,
-    help="List each word that a text does not have, for models of present and absent words (--event bernoulli).",
+    help="List each word that a text lacks, for models of present and absent words (--event bernoulli).",
 )
 @click.option(
     "--members",
     is_flag=True,
-    help="List the part of each member of an ensemble; default: the parts of a column together.",
+    help="List the part of each member of an ensemble; default: add up the parts of each column.",
 )
 @click.option(
     "--pairs",
     is_flag=True,
-    help="List pairs of columns separately, for averaged-dependence and ensemble; default: each column gets half of a "
-    "pair's part.",
+    help="List pairs of columns separately, for averaged-dependence and ensemble; default: add half of the part of "
+    "a pair to each of its columns.",
 )
 @columns_options
 @reading_options
@@ -134,9 +134,9 @@ def command(
 ) -> None:
     """Explain the predictions of MODEL for single rows of DATA.
 
-    The log-odds of one class against another are a sum of the prior and a part for each column or word. Positive parts
-    favour the class, negative parts the other one. Rows are counted from 0, as in Python and in error messages; the
-    line of the file, or the file of a mail, is shown as well. --text TEXT explains one text.
+    The log-odds of one class against another are the sum of the prior and of a part for each column or word. Positive
+    parts are evidence for the class, and negative parts for the other one. Rows are counted from 0, as in Python and in
+    error messages; the line of the file, or the file of a mail, is shown as well. --text TEXT explains one text.
     """
     import suffice
 

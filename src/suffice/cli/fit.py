@@ -95,7 +95,7 @@ class ScoreFacts(TypedDict):
         "--model",
         "kind",
         type=Choice(MODELS, case_sensitive=False),
-        help="Kind of model; default: ensemble, naive-bayes with a setting that only naive-bayes has, text for mails.",
+        help="Kind of model; default: ensemble; naive-bayes if a setting belongs only to naive-bayes; text for mails.",
     ),
     like_option,
     click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),
@@ -109,7 +109,7 @@ class ScoreFacts(TypedDict):
         metavar="N",
         default=100_000,
         show_default=True,
-        help="Score the model on at most N held-out rows; an ensemble on 8,192 of them at most.",
+        help="Score the model on at most N held-out rows (an ensemble on at most 8,192).",
     ),
     click.option("--no-validate", is_flag=True, help="Do not score the model."),
 )

@@ -14,8 +14,8 @@ __all__ = ["suffice"]
 SECTIONS = {
     "Learn": ("fit", "merge", "remove"),
     "Use": ("predict", "explain", "sample"),
-    "Judge": ("evaluate", "compare"),
-    "Look": ("inspect", "report"),
+    "Score": ("evaluate", "compare"),
+    "Describe": ("inspect", "report"),
     "Other": ("demo", "completion"),
 }
 """The commands by what a user wants to do."""
@@ -89,7 +89,7 @@ class CommandGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="suffice", message="%(prog)s %(version)s")
 def suffice() -> None:
-    """Fit and use generative classifiers: naive Bayes, Gaussian discriminant analysis, text.
+    """Fit and use generative classifiers: ensembles, naive Bayes, Gaussian discriminant analysis, text.
 
     DATA is one or more CSV, JSON lines, Parquet or Arrow files (CSV and JSON lines may be compressed), globs, folders,
     or - for standard input. Files are streamed and may be larger than memory.

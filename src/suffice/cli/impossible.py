@@ -1,4 +1,4 @@
-"""The option ``--impossible``: what rows get that no class can explain."""
+"""The option ``--impossible``: what to do with rows that have probability zero in every class."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ GIVEN = {"prior": "the prediction is the class prior", "nan": "no label and no p
 
 def impossible_option(choices: Sequence[str] = ("error", "prior", "nan")) -> Callable[[F], F]:
     """Add the option to a command."""
-    what = {"error": "stop", "prior": "give it the class prior", "nan": "leave it without an answer"}
+    what = {"error": "stop", "prior": "predict by the class prior", "nan": "leave the prediction empty"}
+    *others, last = (f"{choice} ({what[choice]})" for choice in choices)
     return click.option(
         "--impossible",
         type=Choice(list(choices)),
         help="What to do with a row that has probability zero in every class: "
-        f"{', or '.join(f'{choice} ({what[choice]})' for choice in choices)}; default: error.",
+        f"{', '.join(others)} or {last}; default: error.",
     )
 
 
 class ImpossibleRows:
-    """Count the rows that no class can explain.
+    """Count the rows that have probability zero in every class.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ suffice inspect flowers.suffice test.csv --target species --assumptions
     metavar="N",
     default=20,
     show_default=True,
-    help="Maximum number of columns, levels, classes, and words per class, to list.",
+    help="Maximum number of columns, levels, classes and words per class to list.",
 )
 @click.option(
     "--column", "wanted", multiple=True, metavar="COL", help="Show the parameters of p(x | y) of a column. Repeatable."
@@ -56,7 +56,7 @@ suffice inspect flowers.suffice test.csv --target species --assumptions
 @click.option("--class", "labels", multiple=True, metavar="LABEL", help="Show only this class. Repeatable.")
 @section(
     "Assumptions",
-    click.option("--assumptions", is_flag=True, help="Test what the model assumes about the labelled rows of DATA."),
+    click.option("--assumptions", is_flag=True, help="Test the assumptions of MODEL on the labelled rows of DATA."),
     click.option(
         "--level",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -87,10 +87,10 @@ def command(
     """Show what MODEL has learned: classes, families, rows, parameters, and the most informative columns or words.
 
     A column's information is its mutual information with the class under the model, in bits: 0 if the column has the
-    same distribution in all classes. JSON holds all parameters, whatever N is.
+    same distribution in all classes. --json prints all parameters, whatever --top is.
 
-    With --assumptions, test on the labelled rows of DATA what MODEL assumes: columns that are independent given the
-    class, the shape of their families, covariances that the classes share, and cells that are missing at random.
+    With --assumptions, test the assumptions of MODEL on the labelled rows of DATA: columns are independent given the
+    class and have the shape of their families, classes share covariances, and cells are missing at random.
     """
     from suffice.cli.parameters import chosen_classes, column_parameters, linear_json, show_all, show_column
     from suffice.cli.saved_model import load

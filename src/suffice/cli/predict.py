@@ -79,12 +79,13 @@ def command(
     """Predict the class of each row of DATA with MODEL.
 
     Writes one row for each row of DATA, in the same order: the columns of --keep, `label` (the predicted class),
-    `p(CLASS)` for each class, and `log p(x)`, the log-density of the row, which is low for unusual rows. Columns that
-    the model was not fitted on are ignored.
+    `p(CLASS)` for each class, and `log p(x)`, the log-density of the row, which is low for unusual rows. Models without
+    a density, such as ensembles and tuned text models, write no `log p(x)`. Columns that the model was not fitted on
+    are ignored.
 
-    For a text model, DATA may also be mails (.eml, mbox, folders of them) or plain text: standard input and .txt files
-    are one text per line unless the first line names the column of texts, as that of a table does; --format csv reads
-    a table in any case. --text TEXT predicts for one text.
+    For a text model, DATA may also be mails (.eml, mbox, folders of them) or plain text. Standard input and .txt files
+    are read as one text per line, unless the first line contains the name of the text column; --format csv always
+    reads a table. --text TEXT predicts for one text.
     """
     kind = format_of(output, to)
     check_writable(output)
@@ -153,7 +154,7 @@ class Predictions:
         clashes = [name for name in names if name in kept]
         self.names = [f"predicted {name}" if name in kept else name for name in names]
         if clashes:
-            note(f"The data have a column {clashes[0]!r}; the model's column is named {'predicted ' + clashes[0]!r}.")
+            note(f"The data have a column {clashes[0]!r}; the column of predictions is {'predicted ' + clashes[0]!r}.")
         if len({*self.names, *kept}) < len(self.names) + len(kept):
             raise InputError("Two columns of the output would have the same name. Keep fewer columns with --keep.")
 

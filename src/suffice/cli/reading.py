@@ -46,7 +46,10 @@ optional_data_argument = click.argument("data", nargs=-1, type=click.Path(allow_
 model_argument = click.argument("model", type=click.Path())
 target_option = click.option("-t", "--target", required=True, metavar="COL", help="Column with the class labels.")
 known_target_option = click.option(
-    "-t", "--target", metavar="COL", help="Column with the class labels; default: that of the model, or of mails."
+    "-t",
+    "--target",
+    metavar="COL",
+    help="Column with the class labels; default: the target of the model, or the labels of mails.",
 )
 weights_option = click.option("--weights", metavar="COL", help="Column with the row weights.")
 
@@ -185,7 +188,7 @@ OPTIONS = (
     click.option(
         "--date-format",
         metavar="FORMAT",
-        help="Form of CSV dates, such as %d/%m/%Y; default: detected if the first rows are clear.",
+        help="Format of CSV dates, such as %d/%m/%Y; default: detected if the first rows leave no doubt.",
     ),
     click.option(
         "--encoding",
@@ -200,7 +203,7 @@ OPTIONS = (
         "nulls",
         multiple=True,
         metavar="TEXT",
-        help="Text that marks a missing cell, besides the usual ones of CSV (empty, NA, null, ...). Repeatable.",
+        help="Text that marks a missing cell, in addition to the usual ones of CSV (empty, NA, null, ...). Repeatable.",
     ),
     click.option(
         "--null-only",
@@ -234,7 +237,7 @@ def reading_options(function: F) -> F:
     def with_reading(*args: object, **given: Any) -> object:
         if given["nulls"] and given["nulls_only"]:
             raise click.UsageError(
-                "--null adds to the texts of missing cells, and --null-only replaces them. Use one of them."
+                "--null adds texts that mark missing cells, and --null-only replaces them. Use one of them."
             )
         reading: ReadingOptions = {
             "format": given.pop("format_"),

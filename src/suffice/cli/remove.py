@@ -48,10 +48,10 @@ def command(
     reading: ReadingOptions,
     as_json: bool,
 ) -> None:
-    """Remove the rows of DATA from MODEL. The result is the model that never saw them.
+    """Remove the rows of DATA from MODEL, as if it had never seen them.
 
-    The model must have learned these rows, with the same labels and weights. What the first rows have chosen stays:
-    families, cuts, weights and the bins of histograms.
+    The model must have learned these rows, with the same labels and weights. Only choices that the first rows have made
+    stay: families, cuts, weights and the bins of histograms.
     """
     check_writable(output)
     import suffice

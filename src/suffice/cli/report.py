@@ -45,8 +45,8 @@ new_option = click.option(
     "--new/--learned",
     "are_new",
     default=None,
-    help="Whether the model has learned the rows of DATA; learned rows are scored by models of the other rows. "
-    "Default: learned if they have the statistics of the model.",
+    help="Whether the rows of DATA are new, or the model has learned them; learned rows are scored by models of the "
+    "other rows. Default: recognised by the statistics of the rows.",
 )
 
 
@@ -71,8 +71,9 @@ def command(
 ) -> None:
     """Write a report of MODEL: densities, parameters, words, settings, and a form that predicts rows in the page.
 
-    With DATA, the report also has missing and unseen cells; and with labels, scores of held-out rows, calibration,
-    confusion, and checks of the assumptions of the model. Of more than 100,000 rows, a uniform sample is used.
+    With DATA, the report also shows missing and unseen cells. If the rows have labels, it shows held-out scores, the
+    calibration, the confusion matrix, and tests of the assumptions. If there are more than 100,000 rows, a uniform
+    sample is used.
 
     The file loads nothing from the network.
     """

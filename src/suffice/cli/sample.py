@@ -36,7 +36,7 @@ BATCH_ROWS = 1 << 16
     "--length",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Words of each text; default: about as many as the texts of its class.",
+    help="Number of words of each text; default: about as many as in the texts of its class.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Random seed, for reproducible rows.")
 @output_option

@@ -38,14 +38,14 @@ def _specification(name: str) -> type[Specification] | None:
 
 
 class SavedModel(Predictor):
-    """What was learned, and the predictions that follow from it; ``estimator`` has all other methods."""
+    """A loaded model that can predict; ``estimator`` has all other methods."""
 
     def __init__(self, fitted: Fitted) -> None:
         self._fitted = fitted
 
     @property
     def fitted_(self) -> Fitted:
-        """What was learned, as a value."""
+        """The fitted model, as one immutable value."""
         return self._fitted
 
     def with_fitted(self, fitted: Fitted) -> SavedModel:

@@ -108,26 +108,30 @@ def _families(
 
 ALL = (
     click.option(
-        "--prior", metavar="data|uniform|CLASS=SHARE,...", help="Class prior; default: class frequencies in the data."
+        "--prior",
+        metavar="data|uniform|CLASS=SHARE,...",
+        help="Class prior; default: the share of each class in the data.",
     ),
 )
 BUT_ENSEMBLE = (
     click.option(
         "--smoothing",
         type=NumberOr("auto"),
-        help="Strength of the prior on the parameters; default: 1, 5 for averaged-dependence, and auto for text.",
+        help="Number of pseudo-rows (or pseudo-counts) that smooth the parameters; default: 1; 5 for "
+        "averaged-dependence; auto for text.",
     ),
     click.option(
         "--estimation",
         type=Choice(["mle", "map", "bayes"], case_sensitive=False),
-        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior; default: map, "
-        "and mle with --shrinkage oas for discriminant.",
+        help="Estimate parameters by maximum likelihood (mle) or with a conjugate prior (map), or integrate over their "
+        "posterior (bayes); default: map, and mle with --shrinkage oas for discriminant.",
     ),
     click.option(
         "--calibrate",
         type=Choice(["temperature", "isotonic", "columns", "none"], case_sensitive=False),
-        help="Calibrate probabilities on held-out rows: with one temperature (default for text), a monotone map, or a "
-        "weight for each column; or not at all (default for other models). The ensemble is always calibrated.",
+        help="Calibrate probabilities on held-out rows with a temperature (default for text), a monotone map "
+        "(isotonic), or a weight for each column (columns); default for other models: none. The ensemble is always "
+        "calibrated.",
     ),
 )
 COLUMNS = (
@@ -138,20 +142,22 @@ COLUMNS = (
         metavar="COL=FAMILY",
         callback=_families,
         help="Family (distribution) of a column; default: chosen by the data (ensemble) or by its type (naive-bayes). "
-        "COL1,COL2=multivariate_gaussian models columns jointly, COL=none ignores a column, FAMILY alone applies to "
-        "all other columns (a family of numbers to those of numbers), and best chooses by held-out log-loss. "
-        "Repeatable.",
+        "The family best is chosen by held-out log-loss, and none ignores the column. "
+        "COL1,COL2=multivariate_gaussian models columns jointly. FAMILY without COL applies to all other columns, but "
+        "a family of numbers only to columns of numbers. Repeatable.",
     ),
     click.option(
         "--missing",
         type=Choice(["ignore", "category", "em", "drop", "error"], case_sensitive=False),
-        help="Missing cells. ensemble and naive-bayes: ignore those of categorical columns (default), or treat them as "
-        "a category. discriminant: use the other cells of the row (em, default), drop the row, or stop (error).",
+        help="What to do with missing cells. ensemble and naive-bayes: ignore those of categorical columns (default), "
+        "or treat them as a category. discriminant: use the other cells of the row (em, default), drop the row, or "
+        "stop (error).",
     ),
     click.option(
         "--unseen",
         type=Choice(["ignore", "share", "error"], case_sensitive=False),
-        help="Ignore categories not seen in training (default), give them a small probability, or stop.",
+        help="What to do with categories not seen in training: ignore them (default), give them a small probability "
+        "(share), or stop (error).",
     ),
 )
 BINS = (
@@ -159,21 +165,21 @@ BINS = (
         "--n-bins",
         type=click.IntRange(min=2),
         metavar="N",
-        help="Bins of a numeric column; default: 5. The first batch of rows sets the cuts.",
+        help="Largest number of bins of a numeric column; default: 5. The first batch of rows sets the cuts.",
     ),
     click.option(
         "--max-parents",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Columns that others may depend on, the most informative ones; default: 8, and 50 for "
-        "averaged-dependence.",
+        help="Largest number of columns that others may depend on; the most informative ones are used; default: 8, "
+        "and 50 for averaged-dependence.",
     ),
 )
 NAIVE_BAYES = (
     click.option(
         "--blocks",
         type=Choice(["auto"], case_sensitive=False),
-        help="auto finds columns that depend on each other given the class and models them jointly: numbers as "
+        help="auto finds columns that depend on each other within the classes, and models them jointly: numbers as "
         "multivariate_gaussian, categories as joint_table.",
     ),
 )
@@ -191,7 +197,7 @@ DISCRIMINANT = (
     click.option(
         "--mix",
         type=NumberOr("auto", most=1),
-        help="Weight of the shared covariance in the classes' own, 0 to 1; default: 0.",
+        help="Share of the shared covariance in the covariance of each class, 0 to 1; default: 0.",
     ),
     click.option(
         "--shrinkage",
@@ -204,7 +210,7 @@ AVERAGED_DEPENDENCE = (
         "--max-levels",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Levels of a column with a bin of their own, the most frequent ones; default: 100.",
+        help="Largest number of categories of a column with bins of their own; all others share one; default: 100.",
     ),
 )
 TEXT = (
@@ -216,30 +222,34 @@ TEXT = (
     click.option(
         "--weighting",
         type=Choice(["count", "unit"], case_sensitive=False),
-        help="Count how often a document has a word, or give all documents the same length (default: unit).",
+        help="Count how often each word occurs (count), or give all documents the same length (unit, default).",
     ),
     click.option("--binary/--no-binary", default=None, help="Count each word of a document once; default: auto."),
-    click.option("--idf/--no-idf", default=None, help="Give more weight to words of few documents; default: auto."),
+    click.option("--idf/--no-idf", default=None, help="Give more weight to rare words; default: auto."),
     click.option(
-        "--ngrams", "ngram_range", metavar="N|N-M", callback=_ngrams, help="Lengths of word n-grams; default: 1-2."
+        "--ngrams",
+        "ngram_range",
+        metavar="N|N-M",
+        callback=_ngrams,
+        help="Number of words that are counted as one; default: 1-2.",
     ),
     click.option(
         "--characters",
         metavar="N|N-M|none",
         callback=_characters,
-        help="Lengths of fragments of words that are counted beside words; default: 4.",
+        help="Lengths of fragments of words to count beside words; default: 4.",
     ),
     click.option(
         "--max-words",
         metavar="N|auto|all",
         callback=_max_words,
-        help="Vocabulary size (the most frequent words); default: auto.",
+        help="Number of words to use, the most frequent ones; default: auto.",
     ),
     click.option(
         "--min-length",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Number of characters of the shortest words; default: 1.",
+        help="Smallest length of a word in characters; default: 1.",
     ),
     click.option(
         "--punctuation/--no-punctuation", default=None, help="Count punctuation marks as words; default: yes."
@@ -248,7 +258,7 @@ TEXT = (
         "--slots",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Hash words to N slots, which bounds memory; default: 0 (keep words).",
+        help="Hash words to N slots, which bounds memory; default: 0 (store the words).",
     ),
 )
 SECTIONS = {
@@ -281,7 +291,7 @@ like_option = click.option(
     "--like",
     type=click.Path(),
     metavar="MODEL",
-    help="Saved model whose families, cuts and parents to use. Models with the same choices can be merged.",
+    help="Saved model whose families, cuts and parents to use, so that the models can be merged.",
 )
 OVERRIDDEN = {
     "families": (

@@ -1,9 +1,9 @@
 """Compare generative models with logistic regression, their discriminative counterpart, on the same table.
 
 If p(x | y) is Gaussian with one covariance for all classes, p(y | x) is a logistic function of x. The same holds for
-Poisson counts and for many other p(x | y). Logistic regression assumes only that p(y | x) is logistic. A correct
-generative model therefore needs fewer rows, while logistic regression is correct under weaker assumptions. `compare`
-shows which of the two matters for a given table.
+Poisson counts and for many other p(x | y). Logistic regression assumes only that p(y | x) is logistic. A generative
+model with correct assumptions therefore needs fewer rows, while logistic regression is right under weaker assumptions.
+`compare` shows which of the two counts more for a given table.
 """
 
 from suffice.comparison.comparing import compare

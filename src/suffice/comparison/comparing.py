@@ -1,4 +1,4 @@
-"""`compare`: generative models and logistic regression on the same rows."""
+"""`compare`: scores generative models and logistic regression on the same rows."""
 
 from __future__ import annotations
 
@@ -33,45 +33,53 @@ def compare(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare generative models of a table with logistic regression.
+    """Compare generative models with logistic regression on the same table.
 
-    The columns determine the models. Naive Bayes suits every table; integer columns add a second one with Poisson
-    counts and Bernoulli columns. If all columns are numeric and have no missing cells, Gaussian discriminant analysis
-    (GDA) is added with a shared covariance, with own covariances, and regularised between the two. Averaged dependence
-    suits every table of at least two columns without documents. The ensemble, the default of `suffice.fit`, suits every
-    table, but not a list of texts. One column of documents is compared by naive Bayes of words. Logistic regression is
-    scikit-learn's, with a penalty chosen by five-fold cross-validation of the training rows; for numeric columns it is
-    also fitted without a penalty.
+    By default, the models are chosen to suit the columns:
+
+    - naive Bayes for every table; with integer columns also with Poisson counts and Bernoulli columns;
+    - Gaussian discriminant analysis (GDA) if all columns are numeric and have no missing cells: with a shared
+      covariance, with own covariances, and regularised between the two;
+    - averaged dependence for tables of at least two columns without documents;
+    - the ensemble, the default model of `suffice.fit`, for every table, but not for a list of texts;
+    - naive Bayes of words for one column of documents.
+
+    Logistic regression is that of scikit-learn. Its penalty is chosen by five-fold cross-validation of the training
+    rows; for numeric columns it is also fitted without a penalty.
 
     Parameters
     ----------
     X : data frame, array, or list of str
+        The rows.
     y : array-like of shape (n,)
+        Class labels.
     models : mapping of str to classifier, optional
-        Models to compare with logistic regression instead; they take the rows unchanged.
+        The models to compare with logistic regression, instead of the default ones. They get the rows unchanged.
     text : "auto" or names of columns, default="auto"
         The columns that hold documents, whose words are counted. By default, columns of mostly distinct texts with at
         least three words on average. Other texts are categories.
     cv : int, default=5
         Number of folds, the same folds for all models.
     sizes : sequence of int, optional
-        Numbers of rows for the learning curves; by default from about ten to the size of a training set.
+        Numbers of training rows for the learning curves. By default from about ten to all training rows.
     repeats : int, default=10
-        Number of random draws for the learning curves; 0 for no curves. Each draw holds out one fold for scoring and
-        fits to growing, nested subsets of the other rows.
+        Number of random draws for the learning curves; 0 for no curves. Each draw holds out one fold for scoring, and
+        fits the models to growing, nested subsets of the other rows.
     random_state : int, default=0
+        Seed of the folds and draws.
     progress : callable, optional
-        Called after each step with the number of steps done and the total.
+        Function that is called after each step with the number of steps done and the total.
 
     Returns
     -------
     Comparison
+        Scores, learning curves, and a verdict in sentences.
 
     See Also
     --------
-    suffice.model_selection.cross_validate : Scores of one model.
-    suffice.plotting.LearningCurveDisplay : The learning curves, as a picture.
-    suffice.diagnose : Why a model is worse than it could be.
+    suffice.model_selection.cross_validate : Scores one model.
+    suffice.plotting.LearningCurveDisplay : Plots the learning curves.
+    suffice.diagnose : Finds out why a model is worse than it could be.
 
     Examples
     --------

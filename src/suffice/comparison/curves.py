@@ -25,21 +25,21 @@ ROWS_PER_CLASS = 2  # in every subset
 
 @dataclass(frozen=True)
 class LearningCurves:
-    """Scores on held-out rows of models fitted to growing numbers of rows.
+    """Learning curves: scores on held-out rows of models that are fitted to growing numbers of rows.
 
     Attributes
     ----------
     sizes : list of int
         Numbers of training rows.
     log_loss, accuracy : dict of str to array of shape (sizes, draws)
-        Scores of each model; NaN where it could not be fitted.
+        Scores of each model; NaN if it could not be fitted.
     reasons : dict of str to dict of int to str
-        For each model and size without a fit, the reason.
+        For each model and size without a fit, the reason for it.
 
     See Also
     --------
-    suffice.comparison.compare : Makes it, as ``curves`` of the result.
-    suffice.plotting.LearningCurveDisplay : The curves, as a picture.
+    suffice.comparison.compare : Computes the curves, as ``curves`` of the result.
+    suffice.plotting.LearningCurveDisplay : Plots the curves.
 
     Examples
     --------
@@ -63,13 +63,37 @@ class LearningCurves:
         return int(next(iter(self.log_loss.values())).shape[1])
 
     def points(self, model: str, score: str = "log_loss") -> tuple[Float, Float]:
-        """Return the mean over the draws at each size, and its standard error; NaN unless all draws have a fit."""
+        """Return the mean score of a model over the draws at each size, and its standard error.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        score : {"log_loss", "accuracy"}, default="log_loss"
+            The score.
+
+        Returns
+        -------
+        mean, error : array of shape (sizes,)
+            NaN for a size at which the model could not be fitted in all draws.
+        """
         return _summary(self._values(score)[model])
 
     def difference(self, a: str, b: str, score: str = "log_loss") -> tuple[Float, Float]:
-        """Return the score of a minus that of b at each size, and its standard error.
+        """Return the mean difference between the scores of two models at each size, and its standard error.
 
         The differences are paired by draw, which removes the variation that both models share.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the models; the score of b is subtracted from that of a.
+        score : {"log_loss", "accuracy"}, default="log_loss"
+            The score.
+
+        Returns
+        -------
+        mean, error : array of shape (sizes,)
         """
         values = self._values(score)
         return _summary(values[a] - values[b])
@@ -82,7 +106,7 @@ class LearningCurves:
 
     @property
     def listing(self) -> Listing:
-        """The curves as a table with one row for each model and size."""
+        """Return the curves as a table with one row for each model and size."""
         out: dict[str, list[object]] = {
             name: [] for name in ("model", "rows", "accuracy", "accuracy_error", "log_loss", "log_loss_error")
         }

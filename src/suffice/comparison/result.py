@@ -25,26 +25,27 @@ __all__ = ["Comparison"]
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Scores of several models on one table.
+    """Result of `suffice.comparison.compare`: scores of several models on one table.
 
     Attributes
     ----------
     n_rows, n_columns, n_folds : int
+        Number of rows, of columns, and of folds.
     class_counts : dict
         Number of rows of each class.
     results : list of Score
-        Scores of each model on held-out rows, in the same folds for all models; lowest log-loss first.
+        Scores of each model on held-out rows, in the same folds for all models. The lowest log-loss comes first.
     curves : LearningCurves or None
-        Scores over growing numbers of training rows; None if not requested, or if there are too few rows.
+        Scores at growing numbers of training rows; None if they were not requested, or if there are too few rows.
     generative : list of str
-        The models that have a p(x | y).
+        Names of the models of p(x | y).
     notes : list of str
-        Models that are not compared, with reasons, and warnings of models.
+        Sentences: which models were not compared and why, and warnings of models.
 
     See Also
     --------
-    suffice.comparison.compare : Makes it.
-    suffice.comparison.LearningCurves : The scores over growing numbers of rows.
+    suffice.comparison.compare : Computes the scores.
+    suffice.comparison.LearningCurves : The scores at growing numbers of rows.
 
     Examples
     --------
@@ -74,7 +75,18 @@ class Comparison:
         return Listing({each.name: [row[each.name] for row in rows] for each in fields(Score)})
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
-        """Return the cross-validated scores as a data frame of pandas, or of another engine."""
+        """Return the cross-validated scores as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"} or module, optional
+            The library of the frame; pandas by default.
+
+        Returns
+        -------
+        DataFrame
+            One row for each model.
+        """
         return self.scores.to_frame(backend)
 
     @property
@@ -84,7 +96,7 @@ class Comparison:
 
     @property
     def baseline_log_loss(self) -> float:
-        """Entropy of the class shares: the log-loss of a model that knows only these."""
+        """Entropy of the class shares: the log-loss of a model that always predicts these shares."""
         return self._baseline[1]
 
     @property
@@ -103,8 +115,9 @@ class Comparison:
         Parameters
         ----------
         target : path, two Axes of Matplotlib, or None
-            The file to write (.svg, .png, .pdf), or the Axes to draw on; None creates a figure.
+            The file to write (.svg, .png, .pdf), or the Axes to draw on. None makes a new figure.
         title : str, optional
+            Title of the figure.
 
         Returns
         -------
@@ -115,7 +128,13 @@ class Comparison:
         return plot_curves(self.curves, target, title)
 
     def to_dict(self) -> dict[str, object]:
-        """Return everything as plain values for JSON, with None for NaN and infinity."""
+        """Return all results as JSON values.
+
+        Returns
+        -------
+        dict
+            NaN and infinity become None.
+        """
         curves = self.curves
         return {
             "rows": self.n_rows,

@@ -1,8 +1,8 @@
-"""Do the assumptions of a model hold? Checks of dependence, shapes, covariances and missing cells.
+"""Tests of the assumptions of a model: dependence, shapes, covariances and missing cells.
 
-`diagnose` reads labelled rows once and tests what a fitted model assumes about them. Every p-value is valid for any
-parameters of the model, and all of them together are corrected: on rows that keep the assumptions, the probability of
-any significant finding is at most ``level``.
+`diagnose` reads labelled rows once and tests what a fitted model assumes about them. The tests are valid whatever the
+parameters of the model are, and their p-values are corrected for the number of tests: if the rows meet the assumptions,
+the probability of any significant finding is at most ``level``.
 """
 
 from typing import TYPE_CHECKING

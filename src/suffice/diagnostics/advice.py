@@ -77,7 +77,7 @@ def advice_for_dependence(
     discounts = [WEIGHTS] if costs else []
     if options:
         return "Model it with ", *_alternatives([*options, *discounts]), "."
-    return ("Discount it with ", WEIGHTS, ".") if costs else ("It costs no log-loss, so the model may stay as it is.",)
+    return ("Discount it with ", WEIGHTS, ".") if costs else ("It costs no log-loss, so the model can stay as it is.",)
 
 
 def _instead_of(family: str, *, costs: bool, unequal: bool) -> Sentence:
@@ -120,23 +120,26 @@ def _alternatives(options: list[Argument]) -> Sentence:
 
 
 def advice_for_covariances(fitted: Fitted, names: tuple[object, ...], *, diagonal: bool) -> Sentence:
-    """Own covariances for each class, mixed with the shared one as far as held-out rows ask for it."""
+    """Own covariances for each class, or a mix with the shared one that held-out rows choose."""
     specification = fitted.specification
     own, mixed = OWN, Argument("mix", "auto")
     if specification.estimator == "GaussianDiscriminant":
         given = specification.parameters()
         if given["covariance"] == "shared" and given["estimation"] in ("map", "bayes"):  # a prior does what a mix does
-            return "Let each class have its own with ", own, "."
+            return "Give each class its own covariance with ", own, "."
         if given["covariance"] == "shared":
-            return "Let held-out rows choose between own covariances and a shared one with ", own, " and ", mixed, "."
+            return "Choose between own covariances and a shared one on held-out rows, with ", own, " and ", mixed, "."
         if given["mix"] == "auto":
-            return ("Held-out log-loss has chosen a shared one, so own ones would not predict better.",)
-        return "Let held-out rows choose between own covariances and a shared one with ", mixed, "."
+            return (
+                "A shared covariance has the lowest held-out log-loss, so own covariances would not predict better.",
+            )
+        return "Choose between own covariances and a shared one on held-out rows, with ", mixed, "."
     if specification.estimator == "LinearDiscriminantAnalysis":
         return "Use ", Estimator("GaussianDiscriminant"), " with ", own, " and ", mixed, "."
     if diagonal:
-        return "Let each class have its own with ", Argument("families", dict.fromkeys(names, "gaussian")), "."
-    return "Let each class have its own with ", OwnCovariance("families", {names: MultivariateGaussian("own")}), "."
+        return "Give each class its own variances with ", Argument("families", dict.fromkeys(names, "gaussian")), "."
+    own_block = OwnCovariance("families", {names: MultivariateGaussian("own")})
+    return "Give each class its own covariance with ", own_block, "."
 
 
 def advice_for_shape(fitted: Fitted, column: Column, better: str | None) -> Sentence:
@@ -148,7 +151,7 @@ def advice_for_shape(fitted: Fitted, column: Column, better: str | None) -> Sent
         return (
             "No other family fits held-out rows better; ",
             Argument("families", {column.name: "histogram"}),
-            " follows any shape with enough rows.",
+            " fits any shape, given enough rows.",
         )
     if better is None:
         return _calibrated(fitted)

@@ -1,4 +1,4 @@
-"""What the findings of all checks share: the rows, the level, and the correction of p-values."""
+"""The shared context of all checks: the rows, the level, and the correction of p-values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckResult:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What findings are made from.
+    """The shared context of all checks.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ EXPECTED = 5.0  # least expected count of a cell
 
 
 def cell_terms(counts: Float, expected: Float) -> tuple[Float, Float]:
-    """What each cell adds to G and to χ²; 0 for a cell that no row can be in.
+    """Compute the terms of each cell in G and in χ²; 0 for a cell that no row can be in.
 
     >>> g, square = cell_terms(np.array([8.0, 2.0]), np.array([5.0, 5.0]))
     >>> round(float(g.sum()), 3), round(float(square.sum()), 3)

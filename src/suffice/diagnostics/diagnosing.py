@@ -1,4 +1,4 @@
-"""`diagnose`: test what a fitted model assumes about labelled rows."""
+"""`diagnose`: tests the assumptions of a fitted model on labelled rows."""
 
 from __future__ import annotations
 
@@ -45,41 +45,42 @@ def diagnose(
     cost: bool = True,
     random_state: int = 0,
 ) -> Diagnosis:
-    """Test what a fitted model assumes about labelled rows.
+    """Test the assumptions of a fitted model on labelled rows.
 
     Parameters
     ----------
     model : fitted estimator
         Any estimator of the library, or an object with its ``fitted_``.
     X : array-like of shape (n, d), or a source
-        Rows with the columns of the model: those it was fitted to, or others. A source is read in batches, and a
-        uniform sample of at most 100,000 rows is kept.
+        Rows with the columns of the model: the rows it was fitted to, or other rows. A source is read in batches, and a
+        uniform sample of at most 100,000 of its rows is tested.
     y : array-like of shape (n,), or str
         Class labels; for a source, the name of the target column.
     sample_weight : array-like of shape (n,), or str, optional
-        How much a row counts; for a source, the name of a column. P-values are those of the effective sample size,
-        (Σw)² / Σw² in each class, so the unit of the weights does not matter. To count a row several times, repeat it.
-        The shape checks count each row once.
+        Weight of each row, 1 by default; for a source, the name of a column. P-values use the effective sample size
+        (Σw)² / Σw² of each class, so the unit of the weights has no effect. To count a row several times, repeat it.
+        The tests of shapes count each row once.
     level : float, default=0.05
-        Probability of any significant finding on rows that keep the assumptions.
+        Significance level: if the rows meet the assumptions, the probability of any significant finding is at most
+        this.
     cost : bool, default=True
-        Whether to estimate what double counting costs in log-loss, on at most 4,000 held-out rows. It takes most of the
-        time for few rows.
+        Whether to estimate how much log-loss the double counting of dependent columns costs, on at most 4,000 held-out
+        rows. With few rows, this takes most of the time.
     random_state : int, default=0
-        Seed of permutations, and of numbers that spread rounded values and counts.
+        Seed of the permutations, and of the random numbers that spread rounded values and counts.
 
     Returns
     -------
     Diagnosis
-        Findings, the strongest first; each has an effect size, a corrected p-value, and the setting that would act on
-        it.
+        The findings, the strongest first. Each has an effect size, a corrected p-value, and advice: the setting that
+        would improve the model.
 
     See Also
     --------
     suffice.diagnostics.Diagnosis : The result.
-    suffice.comparison.compare : Which model predicts best.
-    suffice.plotting.DependenceDisplay : Correlations within the classes, as a picture.
-    suffice.NaiveBayes : Has the settings that the advice names.
+    suffice.comparison.compare : Finds the model that predicts best.
+    suffice.plotting.DependenceDisplay : Plots correlations within the classes.
+    suffice.NaiveBayes : Explains most of the settings that the advice names.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def diagnose(
 def diagnose_table(
     fitted: Fitted, read: LabelledTable, *, level: float = 0.05, cost: bool = True, seed: int = 0
 ) -> Diagnosis:
-    """`diagnose` for rows that are read already."""
+    """Test the assumptions of a fitted model on rows that were read already."""
     rows = checked_rows(fitted, read.table, read.members)
     notes = [*read.notes, *rows.notes]
     if read.unknown:
@@ -240,7 +241,7 @@ def _why_no_checks(rows: CheckedRows) -> str:
 
 
 def _limits(fitted: Fitted, rows: CheckedRows, repeated: int, *, tested: bool) -> list[str]:
-    """What was not checked, and rows that repeat others."""
+    """Notes on checks that were not made, and on rows that repeat others."""
     notes = []
     present = np.unique(rows.codes)
     small = sorted(set(present.tolist()) - {k for k, _ in rows.by_class})

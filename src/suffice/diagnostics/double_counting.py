@@ -1,4 +1,4 @@
-"""What double counting costs: the held-out log-loss that dependent columns add.
+"""The cost of double counting: the held-out log-loss that dependent columns add.
 
 The log-likelihoods ℓ_j = log p(x_j | y) of each column are those of held-out rows, each under the model of the other
 rows. The cost of all columns together is
@@ -100,15 +100,15 @@ def held_out_parts(fitted: Fitted, rows: CheckedRows) -> tuple[HeldOutParts | No
             parts = _parts(fitted, model, plain, members, used)
             same = _are_parts_of(fitted, parts, table, members, used)
         except SufficeError as error:
-            return None, f"What double counting costs was not measured: {error}"
+            return None, f"The cost of double counting was not measured: {error}"
     if not same:
         estimator = fitted.specification.estimator
         why = f"the settings of this {estimator} do not apply to its columns one by one"
-        return None, f"What double counting costs was not measured: {why}."
+        return None, f"The cost of double counting was not measured: {why}."
     fine = np.isfinite(parts).all(axis=(0, 2))
     used, parts = used[fine], parts[:, fine]
     if len(used) < LEAST_ROWS:
-        return None, f"What double counting costs was not measured: fewer than {LEAST_ROWS} rows can be held out."
+        return None, f"The cost of double counting was not measured: fewer than {LEAST_ROWS} rows can be held out."
     return HeldOutParts(names, parts, rows.codes[some[used]], rows.given_weights[some[used]], model), ""
 
 

@@ -1,4 +1,4 @@
-"""What the checks have found, as values: `Finding` and `Diagnosis`."""
+"""The results of the checks: `Finding` and `Diagnosis`."""
 
 from __future__ import annotations
 
@@ -29,32 +29,34 @@ MOST_SHOWN = 8  # findings that are printed
 
 @dataclass(frozen=True)
 class Finding:
-    """One result of a check.
+    """One result of a check of `suffice.diagnose`.
 
     Attributes
     ----------
     check : {"duplicates", "dependence", "covariances", "shape", "missingness"}
+        Name of the check.
     columns : tuple
         The columns that the finding is about.
     effect : float
         Effect size in nats per row, corrected for chance.
     measure : str
-        What the effect size measures, with its unit.
+        Name of the effect size, with its unit.
     p_value : float
-        Corrected for all tests of the diagnosis: Holm's method within the check, Bonferroni's over the checks.
+        P-value, corrected for all tests of the diagnosis by Holm's method within the check and Bonferroni's over the
+        checks.
     significant : bool
         Whether the p-value is at most the level.
     message : str
         A sentence with the figures.
     advice : str
-        The setting that would act on it; empty if the finding is not significant.
+        A sentence with the setting that would improve the model; empty if the finding is not significant.
     pieces : tuple of str and Argument
-        The advice with its arguments as values, so that the command can spell them as options.
+        The advice in pieces, with its arguments as values, so that the command can print them as options.
 
     See Also
     --------
-    suffice.diagnose : Makes them.
-    suffice.diagnostics.Diagnosis : All of them.
+    suffice.diagnose : Tests the assumptions of a model.
+    suffice.diagnostics.Diagnosis : All findings of a model.
 
     Examples
     --------
@@ -80,8 +82,19 @@ class Finding:
     pieces: Sentence = field(default=(), repr=False, compare=False)
 
     def worded(self, spell: Callable[[Argument], str]) -> str:
-        """The advice with each argument spelled by a function.
+        """Return the advice, with each argument spelled by a function.
 
+        Parameters
+        ----------
+        spell : callable
+            Turns an `Argument` into text.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
         >>> pieces = "Use ", Argument("calibrate", "columns"), "."
         >>> found = Finding("dependence", ("a", "b"), 0.1, "nats", 0.01, True, "", "", pieces)
         >>> found.worded(lambda argument: f"--{argument.name} {argument.value}")
@@ -95,24 +108,25 @@ class Finding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis:
-    """What `suffice.diagnose` has found.
+    """Result of `suffice.diagnose`: findings, and tables with the results of all tests.
 
     Attributes
     ----------
     findings : tuple of Finding
-        Significant findings first, the strongest first; then the strongest result of each check that has no
-        significant one. At most 20 findings of a check; the tables have more.
+        The significant findings, the strongest first; then the strongest result of each check without a significant
+        finding. A check has at most 20 findings; the tables have more.
     n_significant : int
-        Number of significant findings, with those that are not listed.
+        Number of significant findings, including those that are not listed.
     level : float
-        On rows that keep the assumptions, the probability of any significant finding is at most this.
+        Significance level: if the rows meet the assumptions, the probability of any significant finding is at most
+        this.
     model : str
         Name of the estimator.
     rows, used : int
-        Rows that were read, and rows that the checks have used.
+        Number of rows that were read, and of rows that were tested.
     dependence : Listing
         Pairs of columns: ``first``, ``second``, ``correlation`` within the classes (NaN for levels), mutual information
-        in ``nats`` given the class, ``cost`` in log-loss (NaN beyond the strongest pairs), corrected ``p_value``.
+        given the class in ``nats``, ``cost`` in log-loss (NaN except for the strongest pairs), corrected ``p_value``.
     duplicates : Listing
         Columns that repeat an earlier one: ``first``, ``second``, ``relation``.
     covariances : Listing
@@ -124,15 +138,15 @@ class Diagnosis:
         Columns with missing cells: ``column``, share of ``missing`` cells, ``lowest`` and ``highest`` share of a
         class, ``nats`` about the class, ``p_value``.
     double_counting : DoubleCounting or None
-        What dependence between the columns costs in log-loss.
+        How much log-loss the dependence between columns costs; None if it was not estimated.
     duplicate_rows : int
-        Rows that repeat an earlier row of their class.
+        Number of rows that repeat an earlier row of their class.
     notes : tuple of str
-        What was not checked, and why; what was limited.
+        Sentences about what was not checked and why, and about what was limited.
 
     See Also
     --------
-    suffice.diagnose : Makes it.
+    suffice.diagnose : Tests the assumptions of a model.
     suffice.diagnostics.Finding : One result.
 
     Examples
@@ -143,6 +157,8 @@ class Diagnosis:
     >>> found = diagnose(NaiveBayes().fit(X, y), X, y, cost=False)
     >>> found.n_significant, found.findings[0].columns
     (2, ('sepal length (cm)', 'sepal width (cm)', 'petal length (cm)'))
+    >>> found.dependence["first"][0], found.dependence["second"][0], round(found.dependence["nats"][0], 2)
+    ('sepal length (cm)', 'petal length (cm)', 0.23)
     """
 
     findings: tuple[Finding, ...]
@@ -172,7 +188,7 @@ class Diagnosis:
         return {name: getattr(self, name) for name in names}
 
     def title(self) -> str:
-        """The outcome in one sentence."""
+        """The result in one sentence."""
         found = self.n_significant
         rows = counted(self.rows, "row")
         if not self.findings:
@@ -182,7 +198,7 @@ class Diagnosis:
         return f"{self.model}, {rows}: {counted(found, 'significant finding')} (level {self.level:g})."
 
     def cost_line(self) -> str:
-        """What double counting costs, in one sentence; empty if it was not measured."""
+        """The cost of double counting in one sentence; empty if it was not estimated."""
         known = self.double_counting
         if known is None:
             return ""
@@ -207,17 +223,22 @@ class Diagnosis:
         return "\n".join(lines)
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
-        """Return the findings as a data frame, one row each.
+        """Return the findings as a data frame.
 
         Parameters
         ----------
-        backend : str or module, optional
-            "pandas", "polars" or "pyarrow"; pandas by default.
+        backend : {"pandas", "polars", "pyarrow"} or module, optional
+            The library of the frame; pandas by default.
+
+        Returns
+        -------
+        DataFrame
+            One row for each finding.
         """
         return self.listing().to_frame(backend)
 
     def listing(self) -> Listing:
-        """The findings as a table."""
+        """Return the findings as a table with one row for each finding."""
         found = self.findings
         return Listing(
             {
@@ -233,7 +254,13 @@ class Diagnosis:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in types of JSON; numbers that are not finite become None."""
+        """Return all findings and tables as JSON values.
+
+        Returns
+        -------
+        dict
+            Numbers that are not finite become None.
+        """
         findings = [{name: value for name, value in vars(each).items() if name != "pieces"} for each in self.findings]
         plain: dict[str, Any] = json_value(
             {

@@ -1,7 +1,7 @@
-"""Discriminant analysis: p(x | y) is a multivariate Gaussian.
+"""Discriminant analysis: classifiers in which p(x | y) is a multivariate Gaussian.
 
-`GaussianDiscriminant` is the library's own. The other names are those of
-``sklearn.discriminant_analysis``, with the same parameters and numbers: changing one import is enough.
+`GaussianDiscriminant` is the library's own class. `LinearDiscriminantAnalysis` and `QuadraticDiscriminantAnalysis`
+replace those of ``sklearn.discriminant_analysis``: parameters and numbers are the same, so only the import changes.
 """
 
 from __future__ import annotations

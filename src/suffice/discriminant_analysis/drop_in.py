@@ -1,4 +1,4 @@
-"""What the two drop-ins for ``sklearn.discriminant_analysis`` share."""
+"""Shared code of the two drop-ins for ``sklearn.discriminant_analysis``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SolvedDiscriminant:
 
     @cached_property
     def estimate(self) -> Estimate:
-        """The Gaussians that the solution stands for."""
+        """The class densities that belong to the solution."""
         return Estimate(self.model.blocks, self.model.classes, self.solution.priors, (self.solution.gaussians,))
 
     def joint(self, x: Table) -> Float:
@@ -101,7 +101,7 @@ class DiscriminantSpecification(Specification):
 
     @abstractmethod
     def check_solver(self) -> None:
-        """Raise for parameters that do not go together."""
+        """Raise for parameters that cannot be combined."""
 
     @abstractmethod
     def needs_own_scatter(self) -> bool:
@@ -125,12 +125,12 @@ class DiscriminantSpecification(Specification):
         return (Block(family, slice(None), schema.names),)
 
     def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:
-        """Raise for too few rows or classes, or parameters that do not go together."""
+        """Raise for too few rows or classes, or parameters that cannot be combined."""
         self.check_training(n_rows, len(classes))
         self.check_solver()
 
     def check_update(self, fitted: Fitted | None) -> None:
-        """Raise if the parameters do not go together, or need all rows at once."""
+        """Raise if the parameters cannot be combined, or need all rows at once."""
         self.check_solver()
         self.check_verb("partial_fit", fitted)
 
@@ -198,7 +198,7 @@ class DiscriminantDropIn(GenerativeClassifier):
     """Fitted attributes that linear and quadratic discriminant analysis share."""
 
     def _stored(self, fitted: Fitted) -> Fitted:
-        """What a file holds; covariances by an estimator of the user's replace the estimator, which may be unset."""
+        """The model for a file; covariances by a user-defined estimator replace the estimator, which may be unset."""
         specification = fitted.specification
         assert isinstance(specification, DiscriminantSpecification)
         if fitted.given is None:

@@ -1,4 +1,4 @@
-"""`GaussianDiscriminant`: Gaussian discriminant analysis in all its forms."""
+"""`GaussianDiscriminant`: linear, quadratic and regularised discriminant analysis."""
 
 from __future__ import annotations
 
@@ -38,91 +38,98 @@ __all__ = ["GaussianDiscriminant"]
 
 
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TunableClassifier):
-    """Gaussian discriminant analysis: p(x | y) is a multivariate Gaussian, p(y) a class prior.
+    """Gaussian discriminant analysis for columns of numbers: p(x | y) is a multivariate Gaussian.
 
-    With a covariance that the classes share, the boundary between two classes is a plane (linear discriminant
-    analysis); with an own covariance for each class it is a quadric (quadratic discriminant analysis); ``mix`` and
-    ``shrinkage`` lead from one to the other (regularised discriminant analysis). Rescaling a column changes no
-    prediction, except with ``shape="spherical"``.
+    If the classes share a covariance matrix, the boundary between two classes is a plane (linear discriminant
+    analysis). If each class has its own, the boundary is a quadric (quadratic discriminant analysis). ``mix`` and
+    ``shrinkage`` give models in between (regularised discriminant analysis). Rescaling a column does not change
+    predictions, except with ``shape="spherical"``.
 
     Parameters
     ----------
     covariance : {"shared", "own"}, default="shared"
         One covariance matrix for all classes, or one for each.
     shape : {"full", "diagonal", "spherical"}, default="full"
-        All covariances, only variances, or one variance for all columns.
+        Form of the covariance matrices: all covariances, only variances, or one variance for all columns.
     mix : float in [0, 1] or "auto", default=0
-        With own covariances, the share of the shared one: Friedman's λ.
+        With own covariances, the share of the shared covariance in each (Friedman's λ).
     shrinkage : float in [0, 1], "ledoit_wolf", "oas", "auto" or None, default=None
-        Share of the diagonal in each full covariance matrix, given or estimated, on standardised columns. A diagonal
-        shape has nothing to shrink. None is ``"oas"`` with the default ``estimation``, and 0 with any other.
-        ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss, leave-one-out where that has a
-        closed form, otherwise in ten folds; see ``tuning_``.
+        How far to shrink each full covariance matrix of the standardised columns towards its diagonal, from 0 (not at
+        all) to 1. ``"ledoit_wolf"`` and ``"oas"`` estimate the amount in closed form. ``"auto"`` chooses it by held-out
+        log-loss: leave-one-out where that has a closed form, otherwise in ten folds; the same holds for ``mix`` and
+        ``smoothing``, see ``tuning_``. None means ``"oas"`` with the default ``estimation``, and 0 otherwise. Other
+        shapes than "full" are not shrunk.
     divisor : {"ml", "unbiased"}, default="ml"
-        Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: as R's ``lda`` and ``qda`` use).
+        Divisor of the scatter matrices: that of maximum likelihood (n, or n_k for a class), or the unbiased one (n − K,
+        or n_k − 1, as in ``lda`` and ``qda`` of R).
     estimation : {"mle", "map", "bayes"} or None, default=None
-        None is maximum likelihood with full covariances shrunk by the closed form ``"oas"``, unless ``shrinkage`` is
-        given: as much as the number of rows requires. ``"mle"`` is maximum likelihood, the textbook estimate; ``"map"``
-        adds a conjugate prior (normal-inverse-Wishart, or -χ² for variances); ``"bayes"`` integrates over its
-        posterior, so a row has a multivariate t distribution given the rows seen.
+        How means and covariances are computed. None is maximum likelihood, with full covariances shrunk by ``"oas"``
+        (as much as the number of rows requires) unless ``shrinkage`` is given. ``"mle"`` is maximum likelihood, the
+        textbook estimate. ``"map"`` adds a conjugate prior (normal-inverse-Wishart, or normal-inverse-χ² for
+        variances). ``"bayes"`` integrates over the posterior of the parameters, so rows have a multivariate t
+        distribution.
     smoothing : float or "auto", default=1
-        Number of pseudo-rows, which look like all rows together, of the prior of ``"map"`` and ``"bayes"``.
+        Weight of the conjugate prior of ``"map"`` and ``"bayes"``: the number of pseudo-rows, which look like all rows
+        together.
     conjugate_prior : NormalInverseWishart, or mapping from class to NormalInverseWishart, optional
-        A prior with given numbers for ``"map"`` and ``"bayes"``: mean, covariance, and the rows that they are worth.
-        ``smoothing`` then has no effect. The other shapes take a `NormalInverseGamma`, the same for each column.
+        A conjugate prior with given numbers for ``"map"`` and ``"bayes"``: mean, covariance, and their weight in rows.
+        ``smoothing`` then has no effect. With another shape than "full", use a `NormalInverseGamma`, which is the same
+        for each column.
     missing : {"em", "drop", "error"}, default="em"
-        What NaN is in X: a missing cell, or an error. With ``"em"``, a row counts with the cells that it has: means and
-        covariances maximise the likelihood of all cells (EM; Little and Rubin), before shrinkage. Cells should be
-        missing at random: whether a cell is missing may depend on the class and on the cells that are present, not on
-        its own value. With ``"drop"``, means and covariances are those of the complete rows, and rows with missing
-        cells count in the class shares alone; each class needs a complete row. Predictions for a row use the
-        distribution of the cells that it has, in both cases; a row without any gets the class prior. Statistics are
-        kept for each pattern of missing cells, 32 MiB of them at most; beyond that, rows with the rarest kinds of
-        patterns count with fewer of their cells (see `suffice.statistics.patterns`).
+        How to read NaN in X: as a missing cell, or as an error. With ``"em"``, the model learns from all cells that are
+        present: means and covariances maximise their likelihood (EM; Little and Rubin), before shrinkage. Cells should
+        be missing at random: whether a cell is missing may depend on the class and on the cells that are present, but
+        not on its own value. With ``"drop"``, means and covariances are those of the complete rows, and rows with
+        missing cells count only in the class prior; each class needs a complete row. In both cases, predictions use the
+        cells that are present; a row without any gets the class prior. The model stores statistics for each pattern of
+        missing cells, at most 32 MiB of them; beyond that, rows with the rarest patterns count with fewer of their
+        cells (see `suffice.statistics.patterns`).
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
-        Class prior. An array follows the order of ``classes_``.
+        Class prior p(y): the share of each class in the rows, the same for each class, or given. An array follows the
+        order of ``classes_``.
     n_components : int or None, default=None
-        How many discriminant directions `transform` keeps; all min(K − 1, d) by default.
+        Number of discriminant directions of `transform`. By default all min(K − 1, d).
     calibrate : bool or {"temperature", "isotonic", "columns"}, default=False
-        Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
-        form and there are more than 1,000 rows, or 50 with missing cells): with a temperature, an offset for each class
-        and a share of outliers that have the class prior (True; what the rows give no evidence for is not used), or
-        with a monotone function (``"isotonic"``). The columns are one block, so ``"columns"`` gives the probabilities
-        of a temperature; `explain` then explains the calibrated log-odds.
+        Whether to calibrate the probabilities on held-out rows: leave-one-out, or ten folds where that has no closed
+        form and there are more than 1,000 rows, or 50 with missing cells. True fits a temperature, an offset for each
+        class and a share of outliers that have the class prior, as far as the rows give evidence for them.
+        ``"isotonic"`` fits a monotone function. The columns are one block, so ``"columns"`` gives the probabilities of
+        a temperature; `explain` then explains the calibrated log-odds.
     impossible : {"error", "prior", "nan"}, default="error"
-        What a row gets that is so far from every class that its density is zero in float64: an error that names the
-        rows; the class prior; or NaN (`predict` then gives the most probable class of the prior). The last two warn
-        with `ImpossibleRowsWarning`, which has the ``rows``.
+        The result for a row that is so far from every class that its density is zero in float64. ``"error"`` raises an
+        error that names the rows. ``"prior"`` returns the class prior, and ``"nan"`` returns NaN (`predict` then
+        chooses the most probable class of the prior); both warn with `ImpossibleRowsWarning`, which has the ``rows``.
 
     Attributes
     ----------
-    classes_ : array of shape (K,)
-    class_count_, class_prior_ : array of shape (K,)
+    classes_, class_count_, class_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and p(y).
     means_ : array of shape (K, d)
+        Mean of each class and column.
     covariance_ : array of shape (d, d), or (K, d, d) with own covariances
-        With mix and shrinkage applied.
+        The covariance, after mixing and shrinkage.
     shrinkage_ : float, or array of shape (K,)
         The amount of shrinkage that was applied.
     mix_, smoothing_ : float
-        The values that are used.
+        The values that are used for ``mix`` and ``smoothing``.
     tuning_ : Tuning
-        The values that were tried for parameters that are "auto", and their log-loss.
+        The values that were tried for parameters that are "auto", with their log-loss.
     calibration_ : Calibration
-        The calibration, if there is one.
+        The calibration, with ``calibrate``.
     directions_ : array of shape (d, n_components)
-        Discriminant directions, orthonormal in the metric of the model's shared covariance (that of all classes
-        together if each has its own): projected rows have the within-class covariance I.
+        Discriminant directions. They are scaled so that projected rows have the within-class covariance I, by the
+        shared covariance of the model (or the pooled covariance, if each class has its own).
     explained_variance_ratio_ : array of shape (n_components,)
         Share of the between-class variance that each direction explains.
 
     See Also
     --------
-    suffice.NaiveBayes : Columns that are independent given the class.
-    suffice.GenerativeEnsemble : Both together, without settings.
-    suffice.families.MultivariateGaussian : The same distribution for a block of columns of a mixed table.
+    suffice.NaiveBayes : Treats columns as independent given the class, and accepts columns of any type.
+    suffice.GenerativeEnsemble : Averages this model and others, without settings.
+    suffice.families.MultivariateGaussian : The same distribution for some columns of a mixed table.
     suffice.families.NormalInverseWishart : A conjugate prior with given numbers.
-    suffice.discriminant_analysis.LinearDiscriminantAnalysis : scikit-learn's class on this core.
-    suffice.plotting.RegionsDisplay : The boundaries, as a picture.
+    suffice.discriminant_analysis.LinearDiscriminantAnalysis : Replaces the class of scikit-learn.
+    suffice.plotting.RegionsDisplay : Plots the boundaries.
 
     Examples
     --------
@@ -134,11 +141,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     0.98
     >>> model.predict_proba(X[70:71]).round(4)
     array([[0.    , 0.2755, 0.7245]])
+
+    Two models of half the rows each merge into the model of all rows:
+
     >>> halves = GaussianDiscriminant().fit(X[::2], y[::2]).merge(GaussianDiscriminant().fit(X[1::2], y[1::2]))
     >>> abs(halves.predict_proba(X) - model.predict_proba(X)).max() < 1e-12
     np.True_
 
-    Rows with missing cells take part with the cells that they have:
+    The model learns from rows with missing cells, too:
 
     >>> holes = X.copy()
     >>> holes[::3, 0] = holes[1::4, 2] = np.nan
@@ -193,27 +203,35 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         freedom: Any = None,
         impossible: Impossible = "error",
     ) -> Self:
-        """A model with given parameters, without rows.
+        """Build a model from given parameters, without rows.
 
-        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not
-        include the number of rows: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, and
-        keeps whether the covariance is shared.
+        It can predict, sample, explain and be saved like any other model. It cannot continue to learn, because
+        parameters do not include the number of rows: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit`
+        starts anew, with a shared or own covariances as given.
 
         Parameters
         ----------
         prior : mapping or array-like of shape (K,), or a listing
-            p(y) of each class. Also the listing of all parameters that `parameters` returns, or its frame, alone.
+            p(y) of each class. Or, as the only argument, the listing of all parameters that `parameters` returns, or
+            its frame.
         means : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
-            A frame of pandas has the classes as index.
+            Mean of each class and column. A pandas frame has the classes as index.
         covariance : array-like of shape (d, d), or of each class
-            One positive definite matrix for all classes, or one for each: a mapping, or an array of shape (K, d, d).
+            One positive definite matrix that all classes share, or one for each class, as a mapping or an array of
+            shape (K, d, d).
         classes : sequence, optional
-            The labels, if the prior is an array. Arrays have their order.
+            The labels, if the prior is an array. Arrays follow their order.
         columns : sequence of str, optional
-            Names of the columns; by default those that frames or Series have, which otherwise get their order.
+            Names of the columns, in the order of arrays. By default those of the frames or Series.
         freedom : mapping or array-like of shape (K,), optional
-            Degrees of freedom: rows then have a multivariate t distribution with the given matrices as scale.
+            Degrees of freedom. If given, rows have a multivariate t distribution, with the given matrices as scale.
         impossible : {"error", "prior", "nan"}, default="error"
+            The result for a row that is too far from every class, as in the constructor.
+
+        Returns
+        -------
+        GaussianDiscriminant
+            A fitted model.
 
         Examples
         --------
@@ -259,7 +277,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         ddof: float = 0,
         **settings: Any,
     ) -> Self:
-        """A model from the number of rows, the means and the covariances of each class.
+        """Build a model from the number of rows, the means and the covariances of each class.
 
         It can be updated with `partial_fit`, `merge` and `remove`.
 
@@ -268,19 +286,24 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         n : mapping or array-like of shape (K,)
             Number of rows of each class.
         means : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
-            A frame of pandas has the classes as index, such as ``rows.groupby(y).mean()``.
+            Mean of each class and column. A pandas frame has the classes as index, such as ``rows.groupby(y).mean()``.
         covariances : mapping of classes to arrays of shape (d, d), or array-like of shape (K, d, d) or (d, d)
-            One matrix about the mean of each class, or the pooled one of all classes, which is enough for a shared
-            covariance. Also ``rows.groupby(y).cov()`` of pandas.
+            The covariance of each class, such as ``rows.groupby(y).cov()`` of pandas, or the pooled covariance of all
+            classes, which is enough for a shared covariance.
         classes : sequence, optional
-            The labels, if nothing has them. Arrays have their order.
+            The labels, if none of the arguments has them. Arrays follow their order.
         columns : sequence of str, optional
-            Names of the columns; by default those that frames or Series have, or positions.
+            Names of the columns. By default those of the frames or Series, or positions.
         ddof : float, default=0
-            The covariances are sums of products divided by ``n - ddof``: 1 for ``numpy.cov``. A pooled one is divided
-            by ``sum(n) - K * ddof``.
+            Degrees of freedom of the covariances, which are sums of products divided by ``n - ddof``: 1 for
+            ``numpy.cov``. A pooled covariance is divided by ``sum(n) - K * ddof``.
         **settings
             Parameters of the constructor.
+
+        Returns
+        -------
+        GaussianDiscriminant
+            A fitted model.
 
         Examples
         --------
@@ -319,12 +342,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
 
     @property
     def mix_(self) -> Any:
-        """The share of the shared covariance that is used."""
+        """The value that is used for ``mix``: the share of the shared covariance."""
         return self._setting("mix", 0.0)
 
     @property
     def smoothing_(self) -> Any:
-        """The weight of the prior that is used."""
+        """The value that is used for ``smoothing``: the weight of the conjugate prior."""
         return self._setting("smoothing", 1.0)
 
     def _setting(self, name: str, default: float) -> Any:
@@ -343,24 +366,27 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         return float(amount) if amount.ndim == 0 else amount
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
-        """Explain predictions: the parts of the log-odds, which sum to it.
+        """Explain predictions: split the log-odds of each row into the parts of the columns and of the prior.
 
-        With a shared covariance, the part of a column is its coefficient times the distance of the row from the middle
-        between the two classes; with own covariances it is its part of two quadratic forms, and ``"(spread)"`` is the
-        contribution of the classes' volumes. A missing cell has the part 0, and the others are those of the marginal
-        distribution of the cells that the row has.
+        With a shared covariance, the part of a column is its coefficient times the distance of the row from the
+        midpoint of the two classes. With own covariances, it is the column's part of two quadratic forms, and
+        ``"(spread)"`` is the part of the two determinants (the volumes of the classes). A missing cell has the part 0,
+        and the other parts are those of the marginal distribution of the cells that are present.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
         label, against : optional
-            The classes to compare. By default the second of two classes against the first; of more than two the most
-            probable class of each row against the next.
+            The classes to compare: a positive part is evidence for ``label``, a negative part for ``against``. By
+            default the second of two classes is compared with the first; with more than two classes, the most probable
+            class of each row is compared with the second most probable.
 
         Returns
         -------
         Explanation
-            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
+            The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
+            largest parts first.
 
         Examples
         --------
@@ -398,9 +424,28 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         return int(self._directions()[0].shape[1])
 
     def transform(self, X: Any) -> Float:
-        """Rows projected on the discriminant directions (n, n_components), about the mean of the classes.
+        """Project rows on the discriminant directions, which separate the classes best.
 
-        A row with missing cells gets its expected projection, given the cells that it has.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, n_components)
+            Coordinates about the mean of the classes. A row with missing cells gets its expected projection, given the
+            cells that are present.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import GaussianDiscriminant
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = GaussianDiscriminant().fit(X, y)
+        >>> model.transform(X[:2]).round(2), model.explained_variance_ratio_.round(3)
+        (array([[-8.01,  0.31],
+               [-7.09, -0.81]]), array([0.991, 0.009]))
         """
         fitted = self.fitted_
         directions, _ = self._directions()

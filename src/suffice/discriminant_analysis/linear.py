@@ -187,47 +187,55 @@ class LinearSpecification(DiscriminantSpecification):
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantDropIn):
-    """Linear discriminant analysis with the interface of ``sklearn.discriminant_analysis``, on mergeable statistics.
+    """Linear discriminant analysis: scikit-learn's class, with models that can be updated and merged.
 
-    Parameters, defaults, fitted attributes, warnings and errors are scikit-learn's. In addition there are
+    Parameters, defaults, fitted attributes, warnings and errors are the same as in scikit-learn. The class adds
     ``sample_weight``, `partial_fit`, `merge`, `score_samples`, `sample`, `conditional`, `explain`, `linear_form` and
     `log_likelihood`.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        ``svd`` whitens the within-class scatter and works if it is singular; ``lsqr`` solves for the coefficients only;
-        ``eigen`` computes generalised eigenvectors. The last two take a shrinkage.
+        The algorithm. ``"svd"`` whitens the within-class scatter, and works even if it is singular. ``"lsqr"`` computes
+        only the coefficients, and ``"eigen"`` generalised eigenvectors; both accept a shrinkage.
     shrinkage : "auto", float in [0, 1] or None, default=None
-        Share of a multiple of the identity in the covariance; ``"auto"`` is Ledoit and Wolf's, on
-        standardised columns.
+        Share of a multiple of the identity in the covariance. ``"auto"`` estimates it (Ledoit and Wolf, on standardised
+        columns).
     priors : array-like of shape (K,), default=None
-        Class prior; from the data by default.
+        Class prior p(y), in the order of ``classes_``. By default the share of each class in the rows.
     n_components : int, default=None
         Number of components that `transform` returns, at most min(K − 1, d).
     store_covariance : bool, default=False
         Whether the ``svd`` solver provides ``covariance_``.
     tol : float, default=1e-4
-        Singular values of the standardised rows below this are treated as zero; ``svd`` only.
+        Singular values of the standardised rows below this are treated as zero. Only for ``"svd"``.
     covariance_estimator : object with ``fit`` and ``covariance_``, default=None
-        Estimates the covariance of each class from its rows; ``lsqr`` and ``eigen`` only. It needs all rows at once,
-        so it does not work with `partial_fit` or `merge`.
+        Object that estimates the covariance of each class from its rows. Only for ``"lsqr"`` and ``"eigen"``. It needs
+        all rows at once, so it does not work with `partial_fit` or `merge`.
 
     Attributes
     ----------
     classes_, priors_ : array of shape (K,)
+        Labels of the classes, and p(y).
     means_ : array of shape (K, d)
+        Mean of each class and column.
     coef_ : array of shape (1, d) or (K, d)
+        Coefficients of the log-odds.
     intercept_ : array of shape (1,) or (K,)
+        Intercepts of the log-odds.
     covariance_ : array of shape (d, d)
+        Within-class covariance; with ``solver="svd"`` only if ``store_covariance``.
     explained_variance_ratio_ : array of shape (n_components,)
+        Share of the between-class variance that each component explains; not with ``solver="lsqr"``.
     scalings_ : array of shape (d, r)
+        Directions of the components; not with ``solver="lsqr"``.
     xbar_ : array of shape (d,)
+        Mean of the class means; only with ``solver="svd"``.
 
     See Also
     --------
-    suffice.GaussianDiscriminant : Shared and own covariances in one class, with missing cells and shrinkage.
-    suffice.discriminant_analysis.QuadraticDiscriminantAnalysis : An own covariance for each class.
+    suffice.GaussianDiscriminant : Has shared and own covariances, accepts missing cells, and shrinks covariances.
+    suffice.discriminant_analysis.QuadraticDiscriminantAnalysis : Has a covariance for each class.
 
     Examples
     --------
@@ -312,7 +320,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     # ------------------------------------------------------------------ scores
 
     def transform(self, X: Any) -> Float:
-        """Rows projected on the most discriminative directions (n, n_components)."""
+        """Project rows on the directions that separate the classes best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, n_components)
+            The coordinates.
+        """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         fitted = self.fitted_
@@ -324,7 +343,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return _scores(fitted, self._rows(fitted, X), form)
 
     def decision_function(self, X: Any) -> Float:
-        """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
+        """Compute the log-odds of two classes, or log-posteriors up to a term that all classes of a row share.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,) or (n, K)
+            For two classes the log-odds of the second class; otherwise one score for each class.
+        """
         fitted = self.fitted_
         scores = _scores(fitted, self._rows(fitted, X), _differences(fitted))
         return np.asarray(scores[:, 0] if len(fitted.classes) <= 2 else scores)

@@ -105,41 +105,45 @@ class QuadraticSpecification(DiscriminantSpecification):
 
 
 class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
-    """Quadratic discriminant analysis with the interface of ``sklearn.discriminant_analysis``, on mergeable statistics.
+    """Quadratic discriminant analysis: scikit-learn's class, with models that can be updated and merged.
 
-    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are ``sample_weight``,
-    `partial_fit`, `merge`, `score_samples`, `sample`, `conditional`, `explain` and `log_likelihood`.
+    Parameters, defaults, fitted attributes and errors are the same as in scikit-learn. The class adds
+    ``sample_weight``, `partial_fit`, `merge`, `score_samples`, `sample`, `conditional`, `explain` and `log_likelihood`.
 
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
-        ``svd`` takes ``reg_param``, ``eigen`` a shrinkage.
+        The algorithm: ``"svd"`` accepts ``reg_param``, and ``"eigen"`` a shrinkage.
     shrinkage : "auto", float in [0, 1] or None, default=None
-        Share of a multiple of the identity in each covariance; ``"auto"`` is Ledoit and Wolf's, on
-        standardised columns.
+        Share of a multiple of the identity in each covariance. ``"auto"`` estimates it (Ledoit and Wolf, on
+        standardised columns). Only for ``"eigen"``.
     priors : array-like of shape (K,), default=None
-        Class prior; from the data by default.
+        Class prior p(y), in the order of ``classes_``. By default the share of each class in the rows.
     reg_param : float in [0, 1], default=0
-        ``(1 − r) S + r`` for the variances S along the principal axes.
+        Regularisation r: variances S along the principal axes become ``(1 − r) S + r``. Only for ``"svd"``.
     store_covariance : bool, default=False
-        Whether ``covariance_`` is provided.
+        Whether to provide ``covariance_``.
     tol : float, default=1e-4
-        A class with a variance below this along some axis is rejected as rank-deficient.
+        Smallest variance along an axis. A class with a smaller one raises an error, because its covariance is singular.
     covariance_estimator : object with ``fit`` and ``covariance_``, default=None
-        Estimates the covariance of each class from its rows; ``eigen`` only. It needs all rows at once, so it does not
-        work with `partial_fit` or `merge`.
+        Object that estimates the covariance of each class from its rows. Only for ``"eigen"``. It needs all rows at
+        once, so it does not work with `partial_fit` or `merge`.
 
     Attributes
     ----------
     classes_, priors_ : array of shape (K,)
+        Labels of the classes, and p(y).
     means_ : array of shape (K, d)
+        Mean of each class and column.
     covariance_, rotations_ : list of K arrays of shape (d, d)
+        Covariance and principal axes of each class.
     scalings_ : list of K arrays of shape (d,)
+        Variances along the principal axes of each class.
 
     See Also
     --------
-    suffice.GaussianDiscriminant : Shared and own covariances in one class; ``covariance="own"`` is this model.
-    suffice.discriminant_analysis.LinearDiscriminantAnalysis : One covariance for all classes.
+    suffice.GaussianDiscriminant : Has shared and own covariances; with ``covariance="own"`` it is this model.
+    suffice.discriminant_analysis.LinearDiscriminantAnalysis : Has one covariance for all classes.
 
     Examples
     --------
@@ -180,18 +184,19 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     }
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:  # type: ignore[override]
-        """Learn from these rows alone.
+        """Fit the model to rows, and forget what was learned before.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or a source
+            The rows; see `GaussianDiscriminant.fit`.
         y : array-like of shape (n,), or str
+            Class labels. For a source, the name of the target column.
         **fit_params
-            ``sample_weight``, array-like of shape (n,): weight of each row; weight 2 counts a row twice.
-            ``unlabelled`` and ``unlabelled_weight``: rows without labels to learn from as well; see
-            `GaussianDiscriminant.fit`.
-            They are not in the signature because scikit-learn's checks of estimators that name ``sample_weight`` fit
-            rows that span no volume, where this class must raise (see ``docs/decisions``).
+            ``sample_weight``, array-like of shape (n,): weight of each row, 1 by default. ``unlabelled`` and
+            ``unlabelled_weight``: rows without labels to learn from as well; see `GaussianDiscriminant.fit`. These
+            parameters are not in the signature because scikit-learn's checks of estimators that name ``sample_weight``
+            fit rows that span no volume, where this class must raise (see ``docs/decisions``).
 
         Returns
         -------
@@ -231,7 +236,18 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         return [in_row_type(fitted, each) for each in solved(fitted).scalings]
 
     def decision_function(self, X: Any) -> Float:
-        """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
+        """Compute the log-odds of two classes, or log-posteriors up to a term that all classes of a row share.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,) or (n, K)
+            For two classes the log-odds of the second class; otherwise one score for each class.
+        """
         fitted = self.fitted_
         scores = prediction.joint(fitted, self._rows(fitted, X))
         scores += 0.5 * fitted.layout.n_columns * np.log(2 * np.pi)

@@ -1,4 +1,4 @@
-"""The ensemble: naive Bayes, averaged dependence and Gaussian discriminants of the same columns, weighted together."""
+"""The ensemble: a weighted combination of naive Bayes, averaged dependence and Gaussian discriminants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`GenerativeEnsemble`: several models of the same columns, weighted together."""
+"""`GenerativeEnsemble`: a weighted combination of several models of the same columns."""
 
 from __future__ import annotations
 
@@ -22,70 +22,75 @@ __all__ = ["GenerativeEnsemble"]
 
 
 class GenerativeEnsemble(NaiveBayes):
-    """Naive Bayes, averaged dependence and Gaussian discriminants of the same columns, weighted together.
+    """Ensemble of generative models: combines several models of the same columns, without settings.
 
-    With weights fitted to held-out rows::
+    The members are naive Bayes, averaged dependence and Gaussian discriminants, with weights w that are fitted to
+    held-out rows::
 
         p(y | x) ∝ p(y) exp(b_y + Σ_j w_j log p(x_j | y) + Σ_m w_m log p_m(x | y)),    w ≥ 0
 
-    The first sum is naive Bayes, with families that the data choose and a weight for each column. The members m of the
-    second are averaged dependence of all columns, and multivariate Gaussians of the columns of numbers, with an own and
-    with a shared covariance. A column of texts has three members: its words, pairs of words and fragments of words, in
-    documents of unit length, by their shares in each class and in all other classes; and its words, present or absent.
-    Because held-out rows fit the weights, the probabilities are calibrated. All members are functions of
-    statistics that add: the model learns in one pass, can be updated and merged, and rows can be removed. It needs no
-    settings.
+    The first sum is naive Bayes, with families that the data choose and a weight for each column. The second sum has
+    the other members m: averaged dependence of all columns, and two multivariate Gaussians of the columns of numbers,
+    one with own covariances and one with a shared covariance. A column of texts has three members. Two of them read its
+    words, pairs of words and fragments of words, in documents of unit length: by their shares in each class, and by
+    their shares in all other classes. The third reads which words are present and absent.
+
+    The weights are fitted to held-out rows, so the probabilities are calibrated. All members are computed from sums, so
+    the model learns in one pass, can be updated and merged, and rows can be removed.
 
     Parameters
     ----------
     families : "best", "auto", a name, a family, or a mapping, default="best"
         Families of naive Bayes, as in `suffice.NaiveBayes`; the data choose the family of a column that a mapping does
-        not name. A column that is ignored (None) is not in the other members, and one that is read as documents
-        (``"text"``) only in those of its words.
+        not name. An ignored column (None) is ignored by all members. A column that is read as documents (``"text"``) is
+        used only by the members of its words.
     n_bins : int, default=5
-        Bins of a column of numbers in averaged dependence, at most.
+        Largest number of bins of a column of numbers in averaged dependence.
     max_parents : int, default=8
-        Columns that others may depend on in averaged dependence, at most.
+        Largest number of columns that others may depend on in averaged dependence.
     cuts, parents : optional
-        Bins and parents of averaged dependence, as in `suffice.AveragedDependence`. Models with the ``families_``,
-        ``cuts_`` and ``parents_`` of a first model can be merged with it.
+        Bins and parents of averaged dependence, as in `suffice.AveragedDependence`. To make a model that can be merged
+        with another, use the ``families_``, ``cuts_`` and ``parents_`` of that model.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
-        Class prior. An array follows the order of ``classes_``.
+        Class prior p(y): the share of each class in the rows, the same for each class, or given. An array follows the
+        order of ``classes_``.
     missing : {"ignore", "category"}, default="ignore"
         How naive Bayes treats a missing cell of a categorical column. Averaged dependence has a bin for missing cells,
         and the Gaussians use the cells that are present.
     unseen : {"ignore", "share", "error"}, default="ignore"
         How naive Bayes treats a level that was never seen.
     impossible : {"error", "prior", "nan"}, default="error"
-        What a row gets that has probability zero in every class.
+        The result for a row that has probability zero in every class. ``"error"`` raises an error that names the rows.
+        ``"prior"`` returns the class prior, and ``"nan"`` returns NaN; both warn with `ImpossibleRowsWarning`.
 
     Attributes
     ----------
-    classes_ : array of shape (K,)
-    class_count_, class_prior_ : array of shape (K,)
+    classes_, class_count_, class_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and p(y).
     weights_ : Listing
-        The weight of each part: columns of naive Bayes, and the other members.
+        The weight of each column of naive Bayes and of each other member.
     families_, family_scores_
         As in `suffice.NaiveBayes`.
     cuts_, parents_
         As in `suffice.AveragedDependence`.
     calibration_ : Calibration
-        The weights, offsets and share of outliers.
+        The weights of the parts, the offsets of the classes, and the share of outliers.
 
     See Also
     --------
-    suffice.NaiveBayes : One member alone; ``calibrate="columns"`` has the same weights of columns.
+    suffice.NaiveBayes : One member alone; with ``calibrate="columns"`` it has a weight for each column, too.
     suffice.AveragedDependence, suffice.GaussianDiscriminant : The other members alone.
 
     Notes
     -----
-    Families, cuts, parents and weights are chosen by the rows of `fit`, or by the first batch of `partial_fit`, which
-    should be like those to come, and then stay. Weights are fitted to at most 8,192 held-out rows.
+    Families, cuts, parents and weights are chosen by the rows of `fit`, or by the first batch of `partial_fit`, and
+    then stay. The first batch should therefore be like those to come. Weights are fitted to at most 8,192 held-out
+    rows.
 
-    The combination compares classes and is not a density: `score_samples`, `predict_joint_log_proba`, `sample` and
+    The combination compares classes and is not a density, so `score_samples`, `predict_joint_log_proba`, `sample` and
     `conditional` are those of naive Bayes.
 
-    A covariance of each class is used up to 128 columns of numbers, a shared covariance up to 2,000.
+    Own covariances are used with up to 128 columns of numbers, and a shared covariance with up to 2,000.
 
     Examples
     --------
@@ -129,7 +134,7 @@ class GenerativeEnsemble(NaiveBayes):
 
     @property
     def weights_(self) -> Listing:
-        """The weight of each part: columns of naive Bayes, and the other members."""
+        """The weight of each column of naive Bayes and of each other member."""
         return self.calibration_.column_weights()
 
     @property
@@ -140,7 +145,7 @@ class GenerativeEnsemble(NaiveBayes):
 
     @property
     def parents_(self) -> list[Any]:
-        """Columns that others depend on in averaged dependence."""
+        """The parents: columns that others depend on in averaged dependence."""
         names, counts = self._pairs()
         return [names[i] for i in counts.parents]
 
@@ -151,29 +156,55 @@ class GenerativeEnsemble(NaiveBayes):
         return list(found[0]), found[1]
 
     def linear_form(self) -> LinearForm:
-        """Raise `NotLinearError`: the log-odds of an ensemble are not linear in x."""
+        """Not available for an ensemble, whose log-odds are not linear in x.
+
+        Raises
+        ------
+        NotLinearError
+            Always.
+        """
         raise NotLinearError(
             "An ensemble has no linear form: the log-odds of its members are not linear in x. Use "
-            "GaussianDiscriminant() or NaiveBayes(Gaussian(variance='shared')), whose log-odds are."
+            "GaussianDiscriminant() or NaiveBayes(Gaussian(variance='shared')), whose log-odds are linear."
         )
 
     def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
-        """Explain predictions: the parts of the log-odds of each member and column, which sum to it.
+        """Explain predictions: split the log-odds of each row into the parts of members, columns and the prior.
 
         Parameters
         ----------
-        X : rows
+        X : array-like of shape (n, d)
+            The rows.
         label, against : optional
-            The classes to compare. By default the second of two classes against the first; of more than two the most
-            probable class of each row against the next.
+            The classes to compare: a positive part is evidence for ``label``, a negative part for ``against``. By
+            default the second of two classes is compared with the first; with more than two classes, the most probable
+            class of each row is compared with the second most probable.
         pairs : bool, default=False
-            Whether each pair of columns is a part of its own in averaged dependence, beside those of single columns.
+            Whether to list each pair of columns of averaged dependence as a part of its own, beside the parts of single
+            columns.
 
         Returns
         -------
         Explanation
-            ``parts`` as an array with the ``members`` they belong to. `Explanation.by_column` adds the parts of a
-            column.
+            The parts of each row, which sum to its log-odds, with the member of each part. `Explanation.by_column` adds
+            up the parts of each column.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import GenerativeEnsemble
+        >>> data = load_iris(as_frame=True)
+        >>> model = GenerativeEnsemble().fit(data.data, data.target_names[data.target])
+        >>> explained = model.explain(data.data[70:71])
+        >>> explained.strongest(0, 3)
+        row  label      against     member             column            value       part
+          0  virginica  versicolor  own covariance     petal width (cm)    1.8    1.44298
+          0  virginica  versicolor  shared covariance  petal width (cm)    1.8   0.654156
+          0  virginica  versicolor  own covariance     (spread)                 -0.464017
+        >>> explained.by_column().strongest(0, 2)
+        row  label      against     column             value       part
+          0  virginica  versicolor  petal width (cm)     1.8     2.1704
+          0  virginica  versicolor  petal length (cm)    4.8  -0.697594
         """
         fitted = self.fitted_
         return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True, pairs=pairs)

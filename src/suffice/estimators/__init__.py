@@ -1,7 +1,7 @@
-"""The base class of all classifiers, and that of the library's own.
+"""The base classes of the classifiers: `GenerativeClassifier` of all, and `TunableClassifier` of the library's own.
 
-An estimator is scikit-learn's face on a `suffice.learning.fitted.Fitted`: parameters, docstrings, tags and fitted
-attributes. Each method is one call to `suffice.learning`.
+An estimator wraps a `suffice.learning.fitted.Fitted` in scikit-learn's interface: parameters, docstrings, tags and
+fitted attributes. Each method is one call to `suffice.learning`.
 """
 
 from __future__ import annotations

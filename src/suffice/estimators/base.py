@@ -41,11 +41,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
-    """A classifier that learns p(x | y) and p(y).
+    """Base class of all classifiers: it learns p(x | y) and p(y), and predicts by Bayes' rule.
 
-    What was learned is one immutable value, ``fitted_``. Every method that learns builds a new value and assigns it in
-    one step: if it fails the model stays as it was, and a prediction on another thread sees the old model or the new
-    one. `fit`, `partial_fit`, `merge`, `remove`, `decay` and `set_params` hold a lock, so that no rows are lost when
+    A fitted model is one immutable value, ``fitted_``. Every method that learns builds a new value and assigns it in
+    one step. If it fails, the model stays as it was, and a prediction on another thread sees either the old model or
+    the new one. `fit`, `partial_fit`, `merge`, `remove`, `decay` and `set_params` hold a lock, so no rows are lost when
     several threads call them; predictions never wait.
     """
 
@@ -55,10 +55,17 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ values
 
     def specification(self, *, validate: bool = False) -> Specification:
-        """The parameters as a value: how to learn.
+        """Return the parameters as one immutable value.
 
-        ``validate`` raises for invalid parameters, also by the rules of a subclass that has its own
-        ``_parameter_constraints``.
+        Parameters
+        ----------
+        validate : bool, default=False
+            Whether to raise an error for invalid parameters, including those that a subclass rejects by its own
+            ``_parameter_constraints``.
+
+        Returns
+        -------
+        Specification
         """
         kind = self._specification_type
         names = _PARAMETERS.get(kind)
@@ -81,7 +88,20 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         return specification
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters. They are used when the model learns again, or computes its parameters for the first time."""
+        """Set parameters of the estimator.
+
+        They take effect when the model learns again. If it has learned rows, but has not predicted yet, they take
+        effect at the first prediction.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the constructor by name.
+
+        Returns
+        -------
+        self
+        """
         with self._lock:
             super().set_params(**params)
             fitted = self._fitted
@@ -91,7 +111,7 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
 
     @property
     def fitted_(self) -> Fitted:
-        """What was learned, as a value."""
+        """The fitted model, as one immutable value."""
         if self._fitted is None:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
@@ -101,7 +121,18 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def from_fitted(cls, fitted: Fitted) -> Self:
-        """An estimator with the parameters and the statistics of a `Fitted` of this class."""
+        """Build an estimator from the ``fitted_`` of another estimator of this class.
+
+        Parameters
+        ----------
+        fitted : Fitted
+            The fitted model.
+
+        Returns
+        -------
+        estimator
+            An estimator with the parameters and the statistics of ``fitted``.
+        """
         if not isinstance(fitted, Fitted) or not isinstance(fitted.specification, cls._specification_type):
             given = fitted.specification.estimator if isinstance(fitted, Fitted) else type(fitted).__name__
             raise InputError(f"{cls.__name__}.from_fitted takes the fitted_ of a {cls.__name__}, not of a {given}.")
@@ -130,22 +161,23 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         unlabelled: Any = None,
         unlabelled_weight: Any = 1.0,
     ) -> Self:
-        """Learn from these rows alone.
+        """Fit the model to rows, and forget what was learned before.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or a source
-            A source is read in batches of bounded memory: a path, a glob, a list of them, or an object with an Arrow
-            stream (a reader, a frame, a query); see `suffice.sources.files.open_source`. All columns except those named
-            by ``y`` and ``sample_weight`` are features.
+            The rows. A source is a path, a glob, a list of them, or an object with an Arrow stream (a reader, a frame,
+            a query); it is read in batches, so memory is bounded. See `suffice.sources.files.open_source`. All columns
+            of a source except those named by ``y`` and ``sample_weight`` are features.
         y : array-like of shape (n,), or str
             Class labels: numbers, strings or booleans. For a source, the name of the target column.
         sample_weight : array-like of shape (n,), or str, optional
-            Weight of each row; weight 2 counts a row twice, weight 0 ignores it. For a source, the name of a column.
+            Weight of each row, 1 by default: weight 2 counts a row twice, weight 0 ignores it. For a source, the name
+            of the column with the weights.
         unlabelled : array-like of shape (m, d), optional
             Rows without labels to learn from as well, by expectation–maximisation (Nigam et al. 2000).
             ``log_likelihoods_`` then holds Σ log p(x, y) + Σ log p(x) + log p(parameters) after each step, which never
-            decreases; ``n_iter_``, ``converged_`` and ``stop_reason_`` tell how the steps ended.
+            decreases. ``n_iter_``, ``converged_`` and ``stop_reason_`` hold the number of steps and why they stopped.
         unlabelled_weight : float or array-like of shape (m,), default=1
             Weight of the unlabelled rows. A weight below 1 keeps many unlabelled rows from outweighing the labelled
             ones.
@@ -153,7 +185,20 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-            After a source, ``report_`` describes what was read. If an error is raised, the model stays as it was.
+            The fitted model. If it was fitted to a source, ``report_`` describes what was read. If an error is raised,
+            the model stays as it was.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.classes_, model.predict([[2.0]])
+        (array(['a', 'b'], dtype='<U1'), array(['a'], dtype='<U1'))
+
+        A row of weight 2 counts twice:
+
+        >>> model.fit([[1.0], [10.0], [14.0]], ["a", "b", "b"], sample_weight=[2, 1, 1]).class_count_
+        array([2., 2.])
         """
         rows = training_rows(X, y, sample_weight)
         with self._lock:
@@ -168,30 +213,39 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
     ) -> Self:
-        """Learn from these rows in addition to those already seen.
+        """Learn from a batch of rows, in addition to those already seen.
 
-        Any split of the rows into batches, in any order, gives the same model as one `fit`, as long as the families
-        that ``"auto"`` chooses by the types of the first batch are the same.
+        The rows can be split into batches in any way and order: the model is the same as after one `fit` to all of
+        them, provided that the families that ``"auto"`` chooses by the types of the first batch are the same.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or a source
-            May have no rows. All rows of a source are learned, or none if one is refused; a model that knows its
-            columns by name reads those.
+            The rows; there may be none. If one row of a source is refused, none of its rows are learned. If the model
+            knows its columns by name, it reads these columns and ignores others.
         y : array-like of shape (n,), or str
-            A label that was not seen before adds a class. For a source, the name of the target column.
+            Class labels. A new label adds a class. For a source, the name of the target column.
         classes : array-like, optional
-            Classes to expect. A class that is declared and never seen has prior probability zero, unless the prior is
+            Classes to expect. A class that is declared but has no rows has prior probability zero, unless the prior is
             uniform or given.
         sample_weight : array-like of shape (n,), or str, optional
+            Weight of each row, 1 by default. For a source, the name of the column with the weights.
         decay : float in [0, 1], optional
-            Factor of the weight of all rows seen before; see `decay`.
+            Factor that the weight of all earlier rows is multiplied by first; see `decay`. By default nothing is
+            forgotten.
 
         Returns
         -------
         self
-            If an error is raised, the model stays as it was. Parameters that are "auto", and a calibration, stay
-            those of the last `fit`.
+            The updated model. The values chosen for parameters that are "auto", and the calibration, stay those of the
+            last `fit`. If an error is raised, the model stays as it was.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes(estimation="mle").partial_fit([[1.0], [3.0]], ["a", "a"], classes=["a", "b"])
+        >>> model.partial_fit([[10.0], [14.0]], ["b", "b"]).means_.ravel()
+        array([ 2., 12.])
         """
         rows = training_rows(X, y, sample_weight)
         named = None if classes is None else declared_classes(classes)
@@ -202,18 +256,32 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         return self
 
     def merge(self, other: Self) -> Self:
-        """Add what another model has learned from other rows.
+        """Merge a model of other rows into this one.
 
         Parameters
         ----------
         other : estimator of the same class
-            Fitted to the same columns, in any order if they have names, and perhaps on other classes and levels. It is
-            not changed. A model that is not fitted adds nothing.
+            A model of the same columns; named columns may be in any order. Classes and levels may differ. It is not
+            changed. A model that is not fitted adds nothing.
 
         Returns
         -------
         self
-            Chosen parameters and a calibration stay as they are; a model that was not fitted takes those of the other.
+            The model of the rows of both. Its settings that are "auto" keep their chosen values, and it keeps its
+            calibration; if it was not fitted, it takes those of the other model.
+
+        Raises
+        ------
+        MergeError
+            If the models have different columns or families, or their statistics cannot be added.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> first = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [14.0]], ["a", "a", "b"])
+        >>> second = NaiveBayes(estimation="mle").fit([[5.0], [10.0]], ["a", "b"])
+        >>> first.merge(second).means_.ravel()
+        array([ 3., 12.])
         """
         if not isinstance(other, type(self)):
             raise MergeError(
@@ -227,27 +295,32 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         return self
 
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Remove rows: the model is then the one that never saw them.
+        """Remove rows from the model, as if it had never seen them.
 
-        What the rows of a fit have chosen stays, such as settings that are "auto", families that are "best", cuts and
-        weights; and so does the width of the narrow bins of the families histogram and binned.
+        Only choices that were made in `fit` stay: the values of settings that are "auto", families that are "best",
+        cuts, weights of columns, and the bin widths of the families "histogram" and "binned".
 
         Parameters
         ----------
         X : array-like of shape (n, d), or a source
-            Rows that were learned before. The model keeps no rows, so they must be given. All rows of a source are
-            removed, or none.
+            Rows that were learned before. The model does not store rows, so they must be passed again. If one row of a
+            source is refused, none of its rows are removed.
         y : array-like of shape (n,), or str
-            The labels they were learned with; for a source, the name of the target column.
+            The labels with which they were learned. For a source, the name of the target column.
         sample_weight : array-like of shape (n,), or str, optional
-            Their weights.
+            The weights with which they were learned. For a source, the name of the column with the weights.
 
         Returns
         -------
         self
-            A class whose last rows are removed leaves ``classes_``, unless it was declared in `partial_fit`. Rows that
-            cannot have been learned raise `MergeError`, and the model stays as it was; other rows that were never
-            learned cannot be detected.
+            The model without the rows. A class that has no rows left is dropped from ``classes_``, unless it was
+            declared in `partial_fit`.
+
+        Raises
+        ------
+        MergeError
+            If the rows cannot have been learned; the model stays as it was. Rows that were never learned but could
+            have been cannot be detected.
 
         Examples
         --------
@@ -270,14 +343,15 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         factor : float in [0, 1]
-            1 forgets nothing, 0 everything. A batch that is followed by t others, each preceded by ``decay(f)``, has
-            weight f^t; the effective number of batches is 1/(1 − f). A weight below 1e-140 counts as zero: its rows,
-            levels and words are forgotten, and a column whose differences have faded is constant.
+            1 forgets nothing, 0 forgets everything. If ``decay(f)`` is called before each batch, a batch that is
+            followed by t others has weight f^t, and the model rests on about 1/(1 − f) batches. A weight below 1e-140
+            counts as zero: its rows, levels and words are forgotten, and a column whose differences have faded is
+            constant.
 
         Returns
         -------
         self
-            With the same ``classes_``.
+            The model, with the same ``classes_``.
 
         Examples
         --------
@@ -294,13 +368,39 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         return self
 
     def with_fitted(self, fitted: Fitted) -> Self:
-        """A copy of this estimator that has learned ``fitted``."""
+        """Return a copy of this estimator with another fitted model.
+
+        Parameters
+        ----------
+        fitted : Fitted
+            The fitted model.
+
+        Returns
+        -------
+        estimator
+            A copy with the parameters and the statistics of ``fitted``.
+        """
         other = copy(self)
         other.__dict__.update(fitted.specification.parameters(), _fitted=fitted)
         return other
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the rows whose most probable class is their label."""
+        """Compute the accuracy: the share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row, 1 by default.
+
+        Returns
+        -------
+        float
+            Accuracy from 0 to 1.
+        """
         return float(super().score(X, check_not_missing(y), sample_weight))
 
     # ------------------------------------------------------------------ reports
@@ -314,24 +414,26 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         held_out: bool | Literal["auto"] = "auto",
         title: str | None = None,
     ) -> Report:
-        """A report of the model as one HTML file: densities, parameters, scores, and a form to try rows in.
+        """Write a report of the model: densities, parameters, scores, and a form to try rows, in one HTML file.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or a source, optional
-            Rows, or a source as in `fit`; without them the report has all that the model alone knows.
+            Rows, or a source as in `fit`. Without rows, the report shows only what follows from the model.
         y : array-like of shape (n,), or str, optional
-            Labels of the rows, for scores and for checks of the assumptions. For a source, the name of a column.
+            Labels of the rows, for scores and for tests of the assumptions. For a source, the name of a column.
         sample_weight : array-like of shape (n,), or str, optional
+            Weight of each row, 1 by default. For a source, the name of the column with the weights.
         held_out : bool or "auto", default="auto"
-            Whether the model has learned these rows, so that each is scored by a model without it. ``"auto"`` compares
-            the statistics of the rows with those of the model: its training rows are held out, and new rows are not.
+            Whether to score each row by a model without it. Use True for the rows that the model has learned, and False
+            for new rows. ``"auto"`` recognises training rows by their statistics.
         title : str, optional
+            Title of the page. By default the name of the model and of its target.
 
         Returns
         -------
         Report
-            ``save(path)`` writes the file, and ``to_dict()`` gives its content. The file needs Jinja2.
+            The report: ``save(path)`` writes the HTML file (needs Jinja2), and ``to_dict()`` returns its content.
 
         Examples
         --------
@@ -349,7 +451,7 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         return report_of(self, X, y, sample_weight, held_out=held_out, title=title)
 
     def _html_repr(self) -> str:
-        """What a notebook shows: scikit-learn's diagram, after classes and columns of a fitted model."""
+        """HTML for notebooks: classes and columns of a fitted model, then the diagram of scikit-learn."""
         diagram: str = super()._html_repr()
         if self._fitted is None:
             return diagram
@@ -365,20 +467,31 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that `suffice.load` reads.
+        """Save the model to a file that `suffice.load` reads.
 
-        The file holds the statistics of the rows seen, so that a loaded model can learn more, be merged, and take other
-        settings. The file is replaced as a whole: a crash leaves the old file or the new one.
+        The file holds the statistics of all rows seen, so a loaded model can continue to learn, be merged, and change
+        its settings. The file is written in one step: after a crash there is the old file or the new one.
 
         Parameters
         ----------
         path : str or path-like
-            An existing file is replaced.
+            The file, usually with the extension ``.suffice``. An existing file is replaced.
 
         Raises
         ------
         ModelFileError
-            If the file cannot be written, or a parameter or level has a type that it cannot hold.
+            If the file cannot be written, or if a parameter or level has a type that a file cannot hold.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from suffice import NaiveBayes, load
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "model.suffice"
+        ...     model.save(path)
+        ...     load(path).predict([[11.0]])
+        array(['b'], dtype='<U1')
         """
         fitted, name = self.fitted_, type(self).__name__
         if SPECIFICATIONS.get(name) is not self._specification_type or not type(self).__module__.startswith("suffice."):
@@ -389,7 +502,7 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         write_model(path, self._stored(fitted))
 
     def _stored(self, fitted: Fitted) -> Fitted:
-        """What a file holds: the model with the settings that it predicts with, whatever was set since."""
+        """The model for a file, with the settings that it predicts with, whatever was set since."""
         return fitted
 
     # ------------------------------------------------------------------ scikit-learn

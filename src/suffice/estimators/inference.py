@@ -1,4 +1,4 @@
-"""`Inference`: what follows from a fitted model besides predictions."""
+"""`Inference`: methods of fitted models beyond predictions."""
 
 from __future__ import annotations
 
@@ -25,24 +25,28 @@ __all__ = ["Inference"]
 
 
 class Inference(Predictor):
-    """Decisions, densities, samples, explanations and facts about what was learned."""
+    """Decisions, densities, samples, explanations and plots of a fitted model."""
 
     # ------------------------------------------------------------------ predictions
 
     def decide(self, X: Any, *, costs: Costs | None = None, thresholds: Thresholds | None = None) -> Array:
-        """The class of each row (n,) by the costs of errors, or by thresholds of the probabilities.
+        """Choose the class of each row by the costs of errors, or by thresholds of the probabilities.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
         costs : mapping of (true class, predicted class) to float, optional
-            The class with the smallest expected cost is chosen. An error that is not named costs 1, a correct decision
-            0. Costs are compared with calibrated probabilities; see ``calibrate``.
+            Costs of errors: the class with the smallest expected cost is chosen. An error that is not named costs 1,
+            and a correct decision costs 0. Expected costs are as good as the probabilities, so set ``calibrate`` first.
         thresholds : mapping of class to float, optional
-            A class is chosen from this probability on. If several classes reach their thresholds, it is the one that
-            exceeds its threshold by the largest factor; if none does, it is the most probable class without one.
+            Probability from which a class is chosen. If several classes reach their thresholds, the class is chosen
+            that exceeds its threshold by the largest factor; if none does, the most probable class without a threshold.
 
-        A row whose probabilities are NaN, see ``impossible``, gets the class that `predict` gives.
+        Returns
+        -------
+        array of shape (n,)
+            Labels. A row whose probabilities are NaN (see ``impossible``) gets the class that `predict` chooses.
 
         Examples
         --------
@@ -67,28 +71,62 @@ class Inference(Predictor):
         return out
 
     def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K)."""
-        fitted = self.fitted_
-        return prediction.answer(fitted, self._rows(fitted, X), "predict_log_proba")
-
-    def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K)."""
-        fitted = self.fitted_
-        return prediction.joint(fitted, self._rows(fitted, X), relative=False)
-
-    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Log-likelihood of a data set.
+        """Compute log p(y | x), the logarithm of the posterior.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            One column for each class, in the order of ``classes_``.
+        """
+        fitted = self.fitted_
+        return prediction.answer(fitted, self._rows(fitted, X), "predict_log_proba")
+
+    def predict_joint_log_proba(self, X: Any) -> Float:
+        """Compute log p(x, y) = log p(y) + log p(x | y).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            One column for each class, in the order of ``classes_``.
+        """
+        fitted = self.fitted_
+        return prediction.joint(fitted, self._rows(fitted, X), relative=False)
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Compute the log-likelihood of rows: the sum of log p(x), or of log p(x, y) if labels are given.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
         y : array-like of shape (n,), optional
-            With labels the sum of log p(x, y), without them the sum of log p(x).
+            Their labels.
         sample_weight : array-like of shape (n,), optional
+            Weight of each row, 1 by default.
 
         Returns
         -------
         float
+            The weighted sum over the rows, in nats.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> round(model.log_likelihood([[2.0], [12.0]]), 3)
+        -5.944
+        >>> round(model.log_likelihood([[2.0], [12.0]], ["a", "b"]), 3)
+        -6.189
         """
         fitted = self.fitted_
         return prediction.log_likelihood(fitted, self._rows(fitted, X), y, sample_weight)
@@ -96,41 +134,69 @@ class Inference(Predictor):
     def sample(
         self, n_samples: int = 1, *, label: Any = None, length: int | None = None, random_state: Any = None
     ) -> tuple[Any, Array]:
-        """Draw rows from the model.
+        """Draw random rows from the model.
 
         Parameters
         ----------
-        n_samples : int
+        n_samples : int, default=1
+            Number of rows.
         label : optional
-            Draw from p(x | y = label); by default the class is drawn from p(y) first.
+            Class of the rows, which are then drawn from p(x | y = label). By default the class of each row is drawn
+            from p(y) first.
         length : int, optional
-            Number of words of each drawn text. By default it is drawn from a Poisson distribution with the mean length
-            of the class. An error if the model has no texts.
-        random_state : int, Generator, RandomState or None
+            Number of words of each text, for models of texts only. By default it is drawn from a Poisson distribution
+            with the mean length of the class.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed or generator. The same seed draws the same rows.
 
         Returns
         -------
         X : array of shape (n_samples, d), or a frame
-            In the form of the rows that were fitted, with the names and types of their columns.
+            Rows of the form that was fitted, with the names and types of their columns.
         y : array of shape (n_samples,)
+            Their labels.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from suffice import NaiveBayes
+        >>> frame = pd.DataFrame({"size": [1.0, 2.0, 8.0, 9.0], "colour": ["red", "red", "blue", "red"]})
+        >>> model = NaiveBayes().fit(frame, ["small", "small", "large", "large"])
+        >>> rows, labels = model.sample(3, label="large", random_state=0)
+        >>> rows.round(1)
+           size colour
+        0   7.7   blue
+        1   7.0    red
+        2   9.0    red
         """
         return prediction.sample(self.fitted_, n_samples, label, random_state, length)
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
-        """Explain predictions: the parts of the log-odds, which sum to it.
+        """Explain predictions: split the log-odds of each row into the parts of the columns and of the prior.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            The rows.
         label, against : optional
-            The classes to compare. By default the second of two classes against the first; of more than two the most
-            probable class of each row against the next.
+            The classes to compare: a positive part is evidence for ``label``, a negative part for ``against``. By
+            default the second of two classes is compared with the first; with more than two classes, the most probable
+            class of each row is compared with the second most probable.
 
         Returns
         -------
         Explanation
-            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first, each beside the value of
-            its cell.
+            The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
+            largest parts first, each beside the value of its cell.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.explain([[6.0]])
+        row  label  against  column   value       part
+          0  b      a        0            6  -0.424134
+          0  b      a        (prior)                 0
         """
         return self._explained(X, label, against)
 
@@ -140,27 +206,28 @@ class Inference(Predictor):
         return prediction.explained(fitted, self._rows(fitted, X), label, against, absent_words=absent_words)
 
     def parameters(self, column: Any = None, *, classes: Any = None, wide: bool = False) -> Listing:
-        """The fitted parameters: of p(x | y) of one column, or all of the model.
+        """List the fitted parameters of one column, or of the whole model.
 
         Parameters
         ----------
         column : optional
-            A column, or a tuple with all columns of a block: a table with a row for each class, or for each level with
-            a column for each class. By default everything in one long listing: p(y), the parameters of each column,
-            and the coefficients θ and θ0 of the log-odds if they are linear in the columns.
+            A column, or a tuple with all columns of a block. The result then is a table with one row for each class, or
+            one row for each level and one column for each class. By default the result is one long listing of
+            everything: p(y), the parameters of each column, and the coefficients θ and θ0 of the log-odds if they are
+            linear in the columns.
         classes : sequence, optional
-            The classes to list; all by default.
+            The classes to list. By default all.
         wide : bool, default=False
-            Whether a listing of everything has a column for each class, instead of a row for each number.
+            Whether the long listing has one column for each class, instead of one row for each number.
 
         Returns
         -------
         Listing
             A mapping of names to columns, with `to_frame` for pandas and Polars. A long listing has ``column``,
-            ``family``, ``class``, ``parameter``, ``level`` and ``value``. Dependent Gaussian columns have a mean, a
-            deviation, and covariances and correlations with the column that ``level`` names. Words of documents have a
-            ``share`` or a ``probability``; of complement events, a ``weight``. Means and cuts of a column of times are
-            seconds since 1970 in ``value``, and times in UTC in the column ``time``.
+            ``family``, ``class``, ``parameter``, ``level`` and ``value``. Dependent Gaussian columns have means,
+            deviations, and covariances and correlations with the column that ``level`` names. Words of documents have a
+            ``share`` or a ``probability``, or a ``weight`` if the event is a complement. Means and cuts of a column of
+            times are seconds since 1970 in ``value``, and UTC times in the column ``time``.
 
         Examples
         --------
@@ -189,30 +256,36 @@ class Inference(Predictor):
         return parameter_table(estimate, column, schema, chosen)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:
-        """How much each column by itself tells about the class: their mutual information under the model, in bits.
+        """Compute the mutual information of each column and the class under the model, in bits.
 
-        It is 0 if a column has the same distribution in all classes, and at most the entropy of p(y). It is exact for
-        a categorical column. For others it is a mean over rows that are drawn from the model, evenly spread over each
-        class and with the same random numbers for all independent columns: equal columns have equal information.
+        It measures how much the column alone tells about the class: 0 if the column has the same distribution in all
+        classes, and at most the entropy of p(y). It is exact for categorical columns. For other columns it is a mean
+        over rows that are drawn from the model, evenly spread over each class. All independent columns use the same
+        random numbers, so equal columns have equal information.
 
         Parameters
         ----------
         n_samples : int, default=4000
-            Number of rows to draw; small classes get a few more.
+            Number of rows to draw; a few more are drawn for small classes.
         random_state : int, Generator, RandomState or None, default=0
+            Seed or generator.
 
         Returns
         -------
         Listing
-            ``column`` (a tuple for a block of dependent columns), ``bits``, and ``error``, the standard error of
-            independent draws, which is usually far above the actual error; the most informative column comes first.
+            The most informative column comes first. It has ``column`` (a tuple for a block of dependent columns),
+            ``bits``, and ``error``: the standard error of independent draws, usually far above the actual error.
 
         Examples
         --------
         >>> from sklearn.datasets import load_iris
         >>> from suffice.naive_bayes import GaussianNB
-        >>> GaussianNB().fit(*load_iris(return_X_y=True)).mutual_information()["column"]
-        [3, 2, 0, 1]
+        >>> GaussianNB().fit(*load_iris(return_X_y=True)).mutual_information()
+        column      bits       error
+             3   1.42317  0.00380086
+             2   1.35308  0.00421782
+             0  0.716957  0.00502594
+             1  0.364731  0.00521076
         """
         information = mutual_information(self.fitted_, row_count(n_samples, "n_samples"), random_state)
         columns = [each.columns[0] if len(each.columns) == 1 else each.columns for each in information]
@@ -220,27 +293,28 @@ class Inference(Predictor):
         return Listing({"column": columns, "bits": bits, "error": errors})
 
     def plot(self, X: Any = None, y: Any = None, *, kind: str | None = None, ax: Any = None, **options: Any) -> Any:
-        """Draw the model with the Display that suits it (Matplotlib; pip install 'suffice[plots]').
+        """Plot the model with the Display that suits it; needs Matplotlib (``pip install 'suffice[plots]'``).
 
-        One column is drawn as densities, two columns of numbers as regions, texts as words, a Gaussian discriminant of
-        more columns as directions, and any other model as the densities of its four most informative columns.
+        The default depends on the columns: densities for one column, regions for two columns of numbers, words for
+        texts, directions for a Gaussian discriminant with more columns, and for any other model the densities of its
+        four most informative columns.
 
         Parameters
         ----------
         X, y : array-like, optional
-            Rows and their labels, to be drawn with the model. Some kinds need them.
+            Rows and their labels, which are drawn with the model. Some kinds of plot need them.
         kind : str, optional
-            Another Display: "densities", "regions", "explanation", "importance", "calibration", "roc",
+            The kind of plot: "densities", "regions", "explanation", "importance", "calibration", "roc",
             "precision_recall", "confusion", "words", "dependence" or "directions".
         ax : Axes of Matplotlib, or a sequence of them, optional
-            Where to draw; by default on a new figure.
+            Axes to draw on. By default a new figure is made.
         **options
-            Passed to ``from_estimator`` of the Display; see `suffice.plotting`.
+            Other arguments of ``from_estimator`` of the Display; see `suffice.plotting`.
 
         Returns
         -------
         Display
-            With what is drawn as attributes, and ``figure_``.
+            The plot. Its attributes hold the numbers that are drawn, and ``figure_`` is the figure.
 
         Examples
         --------
@@ -259,7 +333,26 @@ class Inference(Predictor):
         return plot_model(self, X, y, kind=kind, ax=ax, **options)
 
     def conditional(self, label: Any) -> Conditional:
-        """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs, mean, cov."""
+        """Return p(x | y = label) as a distribution with the method names of ``scipy.stats``.
+
+        Parameters
+        ----------
+        label
+            The class.
+
+        Returns
+        -------
+        Conditional
+            Distribution with the methods ``logpdf``, ``pdf`` and ``rvs``, and the attributes ``mean`` and ``cov``.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> given_b = model.conditional("b")
+        >>> given_b.mean, given_b.cov, given_b.pdf([12.0]).round(4)
+        (array([12.]), array([[4.]]), array([0.1995]))
+        """
         fitted = self.fitted_
         reader, layout = fitted.reader, fitted.layout
         return fitted.estimate.conditional(
@@ -270,34 +363,52 @@ class Inference(Predictor):
         )
 
     def linear_form(self) -> LinearForm:
-        """The log-odds as a linear function of x: ``(theta, theta0)``.
+        """Return the log-odds as a linear function of x, with coefficients θ and intercept θ0.
 
-        For two classes p(y=1 | x) = 1/(1 + exp(−theta·x − theta0)), the logistic function; for K classes p(y | x) is
-        the softmax of ``theta @ x + theta0``, one row for each class. With a calibration, the log-odds are those of
-        calibrated probabilities, except for rows without evidence, which keep the prior. A model whose log-odds are not
-        linear raises `NotLinearError`.
+        For two classes, p(y=1 | x) is the logistic function 1/(1 + exp(−theta·x − theta0)). For K classes, p(y | x) is
+        the softmax of ``theta @ x + theta0``, which has one row for each class. If the model is calibrated, the
+        log-odds are those of the calibrated probabilities; only rows without evidence keep the prior.
+
+        Returns
+        -------
+        LinearForm
+            It has ``theta``, ``theta0`` and ``columns``, and unpacks into ``theta, theta0``.
+
+        Raises
+        ------
+        NotLinearError
+            If the log-odds are not linear in x, as with a covariance for each class.
+
+        Examples
+        --------
+        >>> from suffice import GaussianDiscriminant
+        >>> model = GaussianDiscriminant().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> theta, theta0 = model.linear_form()
+        >>> theta, float(theta0)
+        (array([4.]), -28.0)
         """
         return prediction.linear_form(self.fitted_)
 
     # ------------------------------------------------------------------ class prior
 
     def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
-        """Estimate the class prior of unlabelled rows, and adopt it in a copy of the model (Saerens et al. 2002).
+        """Estimate the class prior of unlabelled rows, and use it in a copy of the model (Saerens et al. 2002).
 
-        If the classes occur with other probabilities than in training but look the same, the posterior of the model is
-        wrong by the ratio of the priors. The maximum-likelihood prior of the new rows corrects it.
+        If the classes look the same as in training but occur with different probabilities, the posterior of the model
+        is wrong by the ratio of the priors. The maximum-likelihood prior of the new rows corrects it.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows from where the model will be used; no labels are needed.
+            Rows of the population in which the model will be used. No labels are needed.
         level : float, default=0.05
-            A shift with a p-value below it is called significant.
+            Significance level: a shift with a smaller p-value is called significant.
 
         Returns
         -------
         AdaptedPrior
-            ``model``, ``shares``, ``standard_errors``, ``p_value``, ``significant`` and more.
+            ``model`` is the copy with the new prior. ``shares``, ``standard_errors``, ``p_value``, ``significant`` and
+            other attributes describe the shift.
 
         Examples
         --------
@@ -345,7 +456,7 @@ class Inference(Predictor):
 
     @property
     def feature_names_in_(self) -> Array:
-        """Names of the columns, where the rows had names that are all strings."""
+        """Names of the columns (d,), if the rows had column names that are all strings."""
         names = self.fitted_.layout.feature_names
         if names is None:
             raise AttributeError("The model was fitted to columns without names, so it has no feature_names_in_.")
@@ -353,10 +464,10 @@ class Inference(Predictor):
 
     @property
     def report_(self) -> FitReport:
-        """What the last fit has read from a source."""
+        """What the last fit has read from a source, and its held-out scores."""
         report = self.fitted_.report
         if report is None:
-            raise AttributeError("The model has learned from rows in memory last, so it has no report_.")
+            raise AttributeError("The model last learned from rows in memory, so it has no report_.")
         return report
 
     @property
@@ -371,12 +482,12 @@ class Inference(Predictor):
 
     @property
     def converged_(self) -> bool:
-        """Whether learning from unlabelled rows has converged."""
+        """Whether the steps of learning from unlabelled rows have converged."""
         return self._trace("converged_").converged
 
     @property
     def stop_reason_(self) -> str:
-        """Why learning from unlabelled rows has stopped."""
+        """Why learning from unlabelled rows stopped."""
         return self._trace("stop_reason_").reason
 
     def _trace(self, name: str) -> EMTrace:

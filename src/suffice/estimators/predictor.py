@@ -16,16 +16,16 @@ __all__ = ["Predictor"]
 
 
 class Predictor:
-    """Predictions that follow from what was learned."""
+    """Predictions of a fitted model."""
 
     @property
     @abstractmethod
     def fitted_(self) -> Fitted:
-        """What was learned, as a value."""
+        """The fitted model, as one immutable value."""
 
     @abstractmethod
     def with_fitted(self, fitted: Fitted) -> Self:
-        """A copy that has learned ``fitted``."""
+        """Return a copy with another fitted model."""
 
     @property
     def classes_(self) -> Array:
@@ -37,34 +37,91 @@ class Predictor:
         return fitted.specification.reader.rows(X, fitted.layout)
 
     def predict(self, X: Any) -> Array:
-        """The most probable class of each row (n,)."""
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows. Named columns may be in any order.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels from ``classes_``.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.predict([[2.0], [11.0]])
+        array(['a', 'b'], dtype='<U1')
+        """
         fitted = self.fitted_
         return prediction.answer(fitted, self._rows(fitted, X), "predict")
 
     def predict_proba(self, X: Any) -> Float:
-        """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
+        """Compute p(y | x), the posterior probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows. Named columns may be in any order.
+
+        Returns
+        -------
+        array of shape (n, K)
+            One column for each class, in the order of ``classes_``; each row sums to one.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.predict_proba([[2.0], [6.0]]).round(3)
+        array([[0.877, 0.123],
+               [0.604, 0.396]])
+        """
         fitted = self.fitted_
         return prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
 
     def score_samples(self, X: Any) -> Float:
-        """log p(x) of each row (n,): how likely the row is, whatever its class."""
+        """Compute log p(x), the log-density of each row under the model, whatever its class.
+
+        Rows with a much smaller value than others are unlike the rows that were learned.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows. Named columns may be in any order.
+
+        Returns
+        -------
+        array of shape (n,)
+            Log-density of each row.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.score_samples([[2.0], [6.0], [100.0]]).round(1)
+        array([  -2.9,   -2.7, -234.2])
+        """
         fitted = self.fitted_
         fitted.specification.check_density("score_samples")
         return bayes.log_evidence(prediction.joint(fitted, self._rows(fitted, X), relative=False))
 
     def with_prior(self, prior: Any) -> Self:
-        """A copy of the model with another class prior: the same p(x | y), another p(y), no refit.
+        """Return a copy of the model with another class prior: p(y) changes, p(x | y) stays, and nothing is refitted.
 
         Parameters
         ----------
         prior : {"data", "uniform"}, mapping from label to probability, or array-like of shape (K,)
-            An array follows the order of ``classes_``; a pandas Series is a mapping from its index. Probabilities sum
-            to one.
+            The new p(y). An array follows the order of ``classes_``; a pandas Series is a mapping from its index. The
+            probabilities must sum to one.
 
         Returns
         -------
         estimator
-            A new one; this one is not changed.
+            A copy; this estimator is not changed.
 
         Examples
         --------

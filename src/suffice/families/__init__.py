@@ -1,7 +1,7 @@
-"""The families: one file for each p(x_block | y).
+"""Families: the distributions p(x | y) of columns and of blocks of columns.
 
-`family_names` lists them, and `family_named` makes one by name. Wherever a name is accepted, so is a configured object
-of a family's class. New files in this package are found automatically.
+`family_names` lists them, and `family_named` makes one by name. Wherever a name is accepted, an object with its own
+settings is accepted, too, such as ``Gaussian(variance="shared")``. New files in this package are found automatically.
 
 >>> family_names()  # doctest: +NORMALIZE_WHITESPACE
 ['averaged_dependence', 'bernoulli', 'binned', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric',

@@ -1,4 +1,4 @@
-"""Averaged one-dependence estimators (AODE, Webb, Boughton and Wang 2005): columns depend on one other column each.
+"""Averaged one-dependence estimators (AODE, Webb, Boughton and Wang 2005): each column depends on one other column.
 
     p(x | k) = 1/P Σ_i p(x_i | k) Π_{j ≠ i} p(x_j | k, x_i)
 
@@ -54,7 +54,9 @@ class AveragedDependenceParameters:
     Attributes
     ----------
     counts : PairCounts
+        Counts of pairs of bins.
     smoothing : float
+        Number of pseudo-rows.
     """
 
     counts: PairCounts
@@ -141,31 +143,31 @@ def _side_by_side(tables: Float) -> Float:
 @register
 @dataclass(frozen=True)
 class AveragedDependence(Family):
-    """Columns that depend on one other column each, averaged over all choices of that column.
+    """Averaged dependence: each column depends on one other column, averaged over the choices of that column.
 
     Parameters
     ----------
-    n_bins : int
-        Bins of a column of numbers, at most. Cuts are quantiles of the first rows.
-    smoothing : float
-        Pseudo-rows of p(x_j | k, x_i), which have the distribution p(x_j | k).
-    max_parents : int
-        Columns that others depend on, at most: those with the largest mutual information with the class in the first
-        rows. Fewer if there would be more than 2²⁴ counts of pairs.
-    max_levels : int
-        Levels of a column that have a bin of their own, at most, if the first rows have more: the most frequent ones.
-        All others, and later ones, share a bin.
+    n_bins : int, default=5
+        Largest number of bins of a column of numbers. The cuts between bins are quantiles of the first rows.
+    smoothing : float, default=5
+        Number of pseudo-rows of p(x_j | k, x_i), which have the distribution p(x_j | k).
+    max_parents : int, default=50
+        Largest number of parents, the columns that others depend on: those with the largest mutual information with the
+        class in the first rows. There are fewer if there would be more than 2²⁴ counts of pairs.
+    max_levels : int, default=100
+        Largest number of levels with bins of their own, if the first rows of a column have more levels: the most
+        frequent ones. All others, and later ones, share one bin.
     bins : tuple of Bins or None, optional
-        Bins of each column; None where the first rows are to choose them.
+        Bins of each column; None for a column whose bins the first rows choose.
     parents : tuple of int, optional
-        Positions of the parents.
-    keep_ends : bool
-        Whether the statistic knows the range of the numbers in each bin, in which `sample` draws them.
+        Positions of the parents. By default the first rows choose them.
+    keep_ends : bool, default=True
+        Whether the statistic stores the range of the numbers in each bin, from which `sample` draws them.
 
     See Also
     --------
-    suffice.AveragedDependence : The classifier of this family.
-    suffice.families.JointTable : All combinations of levels of a few columns.
+    suffice.AveragedDependence : The classifier with this family for all columns.
+    suffice.families.JointTable : Models all combinations of the levels of a few columns.
     suffice.statistics.PairCounts : The statistic.
 
     Examples
@@ -223,7 +225,7 @@ class AveragedDependence(Family):
 
     @property
     def consistent(self) -> bool:
-        """False: the pairs of a mixture of P models are not those of its members."""
+        """False: the pairs in samples of the averaged model are not those of its P members."""
         return False
 
     # ------------------------------------------------------------------ bins and parents
@@ -269,7 +271,7 @@ class AveragedDependence(Family):
     # ------------------------------------------------------------------ summarize
 
     def zero(self, classes: ClassAxis, n_columns: int) -> PairCounts:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         if not self._is_settled:
             return PairCounts.zero(classes, n_columns)
         return PairCounts.zero(classes, n_columns, self.bins, self.parents)  # type: ignore[arg-type]
@@ -311,7 +313,7 @@ class AveragedDependence(Family):
     def summarize_folds(
         self, x: MixedRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[PairCounts]:
-        """The statistic of each fold; all folds have the same bins and parents."""
+        """Compute the statistic of each fold; all folds have the same bins and parents."""
         known = members.without(folds < 0)
         family = self._layout(x, known) if known.class_weights().any() else self
         return by_fold(family.summarize(x, of_folds(members, folds, n_folds), columns), members.classes, n_folds)
@@ -339,7 +341,7 @@ class AveragedDependence(Family):
         return x
 
     def log_likelihood(self, parameters: AveragedDependenceParameters, x: MixedRows) -> Float:
-        """log p(x | y) of each row under each class (n, K): the probability of the bins of its cells."""
+        """Compute log p(x | y) of each row under each class (n, K): the probability of the bins of its cells."""
         if not parameters.counts.bins:
             return np.zeros((len(x), parameters.n_classes))
         rows = parameters.rows(x)
@@ -380,12 +382,12 @@ class AveragedDependence(Family):
     def pair_terms(self, parameters: AveragedDependenceParameters, x: MixedRows) -> tuple[list[tuple[int, ...]], Float]:
         """Parts of single columns and of pairs of columns in `log_likelihood`: the columns of each, and (n, K, parts).
 
-        With ℓ_ij = log p(x_j | k, x_i)/p(x_j | k), what parent i tells about column j, and t_i = Σ_j ℓ_ij,
+        With ℓ_ij = log p(x_j | k, x_i)/p(x_j | k), the evidence that parent i adds to column j, and t_i = Σ_j ℓ_ij,
 
             log p(x | k) = Σ_j log p(x_j | k) + M,    M = log 1/P Σ_i exp t_i
 
         M is divided among the parents in proportion to exp t_i − 1, and the part of a parent among its columns in
-        proportion to ℓ_ij. A pair that tells nothing has no part.
+        proportion to ℓ_ij. A pair without evidence has no part.
         """
         counts, parents = parameters.counts, list(parameters.counts.parents)
         columns = np.arange(counts.n_columns)
@@ -431,7 +433,7 @@ class AveragedDependence(Family):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: AveragedDependenceParameters, codes: Codes, rng: np.random.Generator) -> Coded:
-        """One row drawn from p(x | y = code) for each code: a parent, its bin, and the bins of the other columns.
+        """Draw one row from p(x | y = code) for each code: a parent, its bin, and the bins of the other columns.
 
         A number is drawn evenly between the least and the largest number that its bin has held, and is whole if all
         numbers of its column were; the model does not say where in its bin a number is. Levels that share a bin are
@@ -484,7 +486,7 @@ class AveragedDependence(Family):
         return name in self.parameter_names or name.startswith(GIVEN)
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[AveragedDependence, PairCounts]:
-        """The family with the given probabilities of bins, and of bins given those of their parents."""
+        """Return the family with the given probabilities of bins, and of bins given those of their parents."""
         bins, parents, statistic = given_pairs(tables)
         return replace(self, bins=bins, parents=parents, smoothing=1e-9), statistic
 

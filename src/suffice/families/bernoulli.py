@@ -65,22 +65,23 @@ class BernoulliParameters:
 @register
 @dataclass(frozen=True)
 class Bernoulli(IndependentColumns):
-    """Independent yes/no columns.
+    """Bernoulli: yes/no columns, independent given the class.
 
     Parameters
     ----------
-    estimation : {"map", "mle", "bayes"}
-        The posterior predictive of one value is the posterior mean, so ``bayes`` equals ``map``.
-    smoothing : float
-        Pseudo-rows of each value, yes and no, that the prior is worth.
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How probabilities are computed: with a conjugate prior, by maximum likelihood, or integrated over their
+        posterior. The posterior predictive of one value is the posterior mean, so ``bayes`` equals ``map``.
+    smoothing : float, default=1
+        Number of pseudo-rows of each value, yes and no.
     conjugate_prior : Beta, or mapping from class to Beta, optional
-        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``. ``smoothing`` then has no effect.
 
     See Also
     --------
-    suffice.families.Beta : A conjugate prior with given numbers.
-    suffice.families.Categorical : More than two values.
-    suffice.naive_bayes.BernoulliNB : Yes/no columns with the interface of scikit-learn.
+    suffice.families.Beta : The conjugate prior.
+    suffice.families.Categorical : Columns with more than two values.
+    suffice.naive_bayes.BernoulliNB : The classifier with the interface of scikit-learn.
     suffice.statistics.CellSums : The statistic.
 
     Examples
@@ -131,7 +132,7 @@ class Bernoulli(IndependentColumns):
         return None
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return CellSums.zero(classes, n_columns)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
@@ -139,7 +140,7 @@ class Bernoulli(IndependentColumns):
         return CellSums.summarize(x, members)
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        """Return the statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
         return totals_after_removal(before, after, columns, bounded=True)
 
     # ------------------------------------------------------------------ estimate
@@ -182,11 +183,11 @@ class Bernoulli(IndependentColumns):
         return out
 
     def log_likelihood(self, parameters: BernoulliParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Compute log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         return parameters.cells.scores(x)
 
     def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
-        """Write what ``finish`` asks of `log_likelihood`; returns the first row without a posterior, or −1."""
+        """Write what ``finish`` requests of `log_likelihood`; returns the first row without a posterior, or −1."""
         return parameters.cells.write_posterior(x, finish)
 
     def leave_one_out(
@@ -197,7 +198,7 @@ class Bernoulli(IndependentColumns):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K): its own class has one yes or one no less."""
+        """Compute log p(x | y) of each row given all other rows (n, K): its own class has one yes or one no less."""
         if members.weights is not None:
             return super().leave_one_out(statistic, parameters, x, members, columns)
         a, b = self._pseudo_rows(statistic.classes)
@@ -230,7 +231,7 @@ class Bernoulli(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: BernoulliParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         chance = parameters.probability[codes]
         return (rng.random(chance.shape) < chance).astype(np.float64)
 
@@ -254,7 +255,7 @@ class Bernoulli(IndependentColumns):
         return weighted_logs(a, parameters.log_yes) + weighted_logs(b, parameters.log_no)
 
     def log_evidence(self, statistic: CellSums) -> float:
-        """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
+        """Compute log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
         if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         yes, (a, b) = statistic.total[:, 0], self._prior(statistic.classes)
@@ -262,7 +263,7 @@ class Bernoulli(IndependentColumns):
         return float((scipy.special.betaln(yes + a, no + b) - scipy.special.betaln(a, b)).sum())
 
     def mean_and_variance(self, parameters: BernoulliParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k."""
+        """Compute the mean and variance of each column (d,) of class k."""
         p = parameters.probability[k]
         return p, p * (1 - p)
 
@@ -271,7 +272,7 @@ class Bernoulli(IndependentColumns):
         return {"probability": parameters.probability[:, j]}
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Bernoulli, CellSums]:
-        """The family with the given probabilities: one cell for each class, which is yes to that degree."""
+        """Return the family with the given probabilities: one cell for each class, which is yes to that degree."""
         chance = of_column(tables[0].numbers("probability", least=0, most=1))
         return replace(self, estimation="mle"), CellSums(tables[0].classes, np.ones_like(chance), chance[:, None])
 

@@ -92,28 +92,27 @@ class BinnedParameters:
 @register
 @dataclass(frozen=True)
 class Binned(IndependentColumns):
-    """Independent columns of numbers that are cut into bins: a categorical distribution of the bin.
+    """Binned: columns of numbers that are cut into bins, independent given the class.
 
     Parameters
     ----------
-    cuts : tuple of float, "quantile" or "width"
-        Increasing numbers, 127 at most, that separate the bins of every column: ``(18, 65)`` makes the bins up to 18,
-        above 18 and up to 65, and above 65, as in ``pandas.cut``. Models with different cuts cannot be merged.
-        "quantile" and "width" make ``n_bins`` bins of equal weight or of equal width from the counts of all rows in at
-        most 1,024 narrow bins (see `suffice.statistics.bin_counts`), so models can be merged, and the cuts are those of
-        all their rows.
-    n_bins : int
-        Number of bins, if the cuts are not given. With quantiles, equal values are in one bin, which may leave
-        fewer bins.
-    estimation : {"map", "mle", "bayes"}
-        The posterior predictive of one draw is the posterior mean, so ``bayes`` equals ``map``.
-    smoothing : float
-        Pseudo-rows of each bin that the prior is worth.
+    cuts : tuple of float, "quantile" or "width", default="quantile"
+        Increasing numbers, at most 127, that separate the bins of every column: ``(18, 65)`` makes a bin up to 18, one
+        from 18 to 65, and one above 65, as in ``pandas.cut``. Models with different cuts cannot be merged. "quantile"
+        makes ``n_bins`` bins of equal weight, and "width" bins of equal width. These cuts are computed from the counts
+        of all rows in at most 1,024 narrow bins (see `suffice.statistics.bin_counts`), so models can be merged.
+    n_bins : int, default=10
+        Number of bins, if the cuts are not given. With "quantile", equal values are in one bin, so there may be fewer.
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How probabilities are computed: with a conjugate prior, by maximum likelihood, or integrated over their
+        posterior. The posterior predictive of one value is the posterior mean, so ``bayes`` equals ``map``.
+    smoothing : float, default=1
+        Number of pseudo-rows of each bin.
 
     See Also
     --------
-    suffice.families.Histogram : Bins that are smoothed, with a density.
-    suffice.families.Categorical : Levels instead of bins.
+    suffice.families.Histogram : Smooths the bins, and has a density.
+    suffice.families.Categorical : Columns with levels instead of numbers.
     suffice.statistics.BinCounts : The statistic.
 
     Examples
@@ -170,7 +169,7 @@ class Binned(IndependentColumns):
         check_cells(x, present, names, is_in_range, "a binned column holds numbers up to 1e307")
 
     def zero(self, classes: ClassAxis, n_columns: int) -> BinCounts:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return BinCounts.zero(classes, n_columns, self._given)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> BinCounts:
@@ -180,7 +179,7 @@ class Binned(IndependentColumns):
     def summarize_folds(
         self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> list[BinCounts]:
-        """The statistic of each fold, with the narrow bins that its own rows give."""
+        """Compute the statistic of each fold, with the narrow bins that its own rows give."""
         return [self.summarize(x, members.without(folds != f), columns) for f in range(n_folds)]
 
     # ------------------------------------------------------------------ estimate
@@ -237,7 +236,7 @@ class Binned(IndependentColumns):
         return out
 
     def log_likelihood(self, parameters: BinnedParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Compute log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if is_sparse(x):
             return super().log_likelihood(parameters, x)
         return self.weighted_log_likelihood(parameters, x, np.ones(x.shape[1]))
@@ -327,7 +326,7 @@ class Binned(IndependentColumns):
         return sum(weighted_logs(self.smoothing, column.log_share) for column in parameters.columns)
 
     def log_evidence(self, statistic: BinCounts) -> float:
-        """log ∫ p(bins | θ) p(θ) dθ: a ratio of Dirichlet normalisers in each class and column."""
+        """Compute log ∫ p(bins | θ) p(θ) dθ: a ratio of Dirichlet normalisers in each class and column."""
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         total = 0.0
@@ -338,7 +337,7 @@ class Binned(IndependentColumns):
         return total
 
     def missing_weight(self, statistic: BinCounts, class_weight: Float) -> Float:
-        """Weight of the missing cells of each class and column (K, d), which have no bin."""
+        """Compute the weight of the missing cells of each class and column (K, d), which have no bin."""
         return np.maximum(class_weight[:, None] - statistic.column_weights(), 0.0)
 
     def level_table(self, parameters: BinnedParameters, j: int) -> tuple[list[object], Float]:

@@ -96,10 +96,10 @@ class ScoresRows(Protocol):
         """Write posteriors or classes straight from the kernel that scores the rows."""
 
     def terms(self, parameters: Parameters, x: BlockRows) -> Float | None:
-        """Part of each column in the log-likelihood (n, K, d)."""
+        """Compute the part of each column in the log-likelihood (n, K, d)."""
 
     def weighted_log_likelihood(self, parameters: Parameters, x: BlockRows, weights: Float) -> Float:
-        """Σ_j w_j log p(x_j | y) of each row under each class (n, K)."""
+        """Compute Σ_j w_j log p(x_j | y) of each row under each class (n, K)."""
 
 
 class LinearLogOdds(Protocol):
@@ -140,7 +140,7 @@ class HoldsRowsOut(Protocol):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row under parameters of all other rows (n, K)."""
+        """Compute log p(x | y) of each row under parameters of all other rows (n, K)."""
 
     def leave_one_out_terms(
         self,
@@ -150,7 +150,7 @@ class HoldsRowsOut(Protocol):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """`leave_one_out` of each column alone (n, K, d)."""
+        """Compute `leave_one_out` for each column alone (n, K, d)."""
 
     def iterates(self, statistic: FamilyStatistic) -> bool:
         """Whether `estimate` iterates."""
@@ -158,12 +158,12 @@ class HoldsRowsOut(Protocol):
     def score_folds(
         self, statistic: FamilyStatistic, x: BlockRows, members: Membership, folds: Codes, columns: Sequence[object]
     ) -> Float | None:
-        """log p(x | y) of each row under parameters of all rows but those of its fold (n, K)."""
+        """Compute log p(x | y) of each row under parameters of all rows but those of its fold (n, K)."""
 
     def summarize_folds(
         self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:
-        """The statistic of each fold."""
+        """Compute the statistic of each fold."""
 
 
 class SummarizesClasses(Protocol):
@@ -187,7 +187,7 @@ class CountsMissingCells(Protocol):
         """Whether a missing cell has a probability of its own in each class."""
 
     def missing_weight(self, statistic: FamilyStatistic, class_weight: Float) -> Float | None:
-        """Weight of the missing cells of each class and column (K, d)."""
+        """Compute the weight of the missing cells of each class and column (K, d)."""
 
 
 class ParameterTables(Protocol):
@@ -212,7 +212,7 @@ class Marginals(Protocol):
     values: ClassVar[ColumnValues]
 
     def column_log_density(self, parameters: Parameters, values: Float, j: int) -> Float | None:
-        """log p(x_j | y) of some numbers in column j alone (m, K)."""
+        """Compute log p(x_j | y) of some numbers in column j alone (m, K)."""
 
     def column_levels(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
         """Levels of column j alone, and their probabilities in each class (L, K)."""
@@ -257,7 +257,7 @@ class LaysOutStatistic(Protocol):
     def after_removal(
         self, before: FamilyStatistic, after: FamilyStatistic, columns: Sequence[object]
     ) -> FamilyStatistic:
-        """The statistic after rows were removed; raises `MergeError` if no rows can have it."""
+        """Return the statistic after rows were removed; raises `MergeError` if no rows can have it."""
 
 
 class AggregatesColumns(Protocol):
@@ -267,4 +267,4 @@ class AggregatesColumns(Protocol):
         """Aggregates that a query engine must compute."""
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> FamilyStatistic:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""

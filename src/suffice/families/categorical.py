@@ -170,28 +170,29 @@ def check_unseen(column: CodedColumn, levels: Levels, name: object, policy: str,
 @register
 @dataclass(frozen=True)
 class Categorical(Family):
-    """Independent categorical columns.
+    """Categorical: columns with levels, independent given the class.
 
     Parameters
     ----------
-    estimation : {"map", "mle", "bayes"}
-        The posterior predictive of one draw is the posterior mean, so ``bayes`` equals ``map``.
-    smoothing : float
-        Pseudo-rows of each level that the prior is worth.
-    missing : {"ignore", "category"}
-        Whether a missing cell is ignored, or is a level of its own.
-    unseen : {"ignore", "share", "error"}
-        Whether a level that was never seen is ignored, or has the probability that the prior gives one more level,
-        α/(n + α(L + 1)), or is an error. That probability is largest in the class with the fewest rows, whatever the
-        level, so the class sizes would count twice; the default is to ignore such levels.
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How probabilities are computed: with a conjugate prior, by maximum likelihood, or integrated over their
+        posterior. The posterior predictive of one value is the posterior mean, so ``bayes`` equals ``map``.
+    smoothing : float, default=1
+        Number of pseudo-rows of each level.
+    missing : {"ignore", "category"}, default="ignore"
+        Whether to ignore a missing cell, or to count it as a level of its own.
+    unseen : {"ignore", "share", "error"}, default="ignore"
+        What to do with a level that was never seen: ignore it, give it the smoothed probability of one more level,
+        α/(n + α(L + 1)), or raise an error. That probability is largest in the class with the fewest rows, whatever the
+        level is, so class sizes would count twice; therefore such levels are ignored by default.
     conjugate_prior : Dirichlet, or mapping from class to Dirichlet, optional
-        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``. ``smoothing`` then has no effect.
 
     See Also
     --------
-    suffice.families.Dirichlet : A conjugate prior with given numbers.
-    suffice.families.JointTable : Categorical columns that depend on each other.
-    suffice.naive_bayes.CategoricalNB : Coded categories with the interface of scikit-learn.
+    suffice.families.Dirichlet : The conjugate prior.
+    suffice.families.JointTable : Columns with levels that depend on each other.
+    suffice.naive_bayes.CategoricalNB : The classifier with the interface of scikit-learn.
     suffice.statistics.Counts : The statistic.
 
     Examples
@@ -249,7 +250,7 @@ class Categorical(Family):
     # ------------------------------------------------------------------ summarize
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Counts:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return Counts.zero(classes, n_columns)
 
     def summarize(self, x: Coded, members: Membership, columns: Sequence[object] | None = None) -> Counts:
@@ -318,15 +319,15 @@ class Categorical(Family):
     # ------------------------------------------------------------------ log-likelihood
 
     def expected_kind(self, parameters: CategoricalParameters, j: int) -> ColumnKind | None:
-        """Type of the levels of column j, if they all have one."""
+        """Return the type of the levels of column j, if they all have one."""
         return kind_of_levels(parameters.columns[j].levels)
 
     def accepting_unseen(self) -> Self:
-        """The same family, with unseen levels ignored if they were an error."""
+        """Return the family that ignores unseen levels if they were an error."""
         return replace(self, unseen="ignore") if self.unseen == "error" else self
 
     def check_seen(self, parameters: CategoricalParameters, x: Coded, names: Sequence[object]) -> Coded:
-        """Rows as codes of the model's levels; raises `InputError` for unseen levels if those are an error."""
+        """Convert rows to codes of the model's levels; raises `InputError` for unseen levels if those are an error."""
         if isinstance(x, NumberRows) and all(_takes_numbers(each.levels, self.unseen) for each in parameters.columns):
             return x
         columns = [
@@ -398,7 +399,7 @@ class Categorical(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K): its own class has one count less.
+        """Compute log p(x | y) of each row given all other rows (n, K): its own class has one count less.
 
         A level that only this row has is unseen without it. A row is NaN if such a level is an error, or if a class
         has no values without the row.
@@ -468,14 +469,14 @@ class Categorical(Family):
         return bool((cells == 0).any())
 
     def terms(self, parameters: CategoricalParameters, x: Coded) -> Float:
-        """Part of each column in `log_likelihood` (n, K, d)."""
+        """Compute the part of each column in `log_likelihood` (n, K, d)."""
         out = np.zeros((len(x), parameters.n_classes, len(parameters.columns)))
         for j, (column, shares) in enumerate(zip(x.columns, parameters.columns, strict=True)):
             out[:, :, j] = shares.of_codes(column.on(shares.levels).dense(len(x)))
         return out
 
     def weighted_log_likelihood(self, parameters: CategoricalParameters, x: Coded, weights: Float) -> Float:
-        """Σ_j w_j log p(x_j | y) of each row under each class (n, K); a column of weight zero has no effect."""
+        """Compute Σ_j w_j log p(x_j | y) of each row under each class (n, K); a column of weight zero has no effect."""
         out = np.zeros((len(x), parameters.n_classes))
         for column, shares, weight in zip(x.columns, parameters.columns, weights.tolist(), strict=True):
             if weight > 0:
@@ -494,7 +495,7 @@ class Categorical(Family):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: CategoricalParameters, codes: Codes, rng: np.random.Generator) -> Coded:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         columns = []
         for shares in parameters.columns:
             log_share = shares.log_share
@@ -549,7 +550,7 @@ class Categorical(Family):
         return total
 
     def log_evidence(self, statistic: Counts) -> float:
-        """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class and column."""
+        """Compute log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class and column."""
         if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         statistic, total = self._with_levels_of_prior(statistic), 0.0
@@ -567,11 +568,11 @@ class Categorical(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: how often each level of each column occurs in each class."""
+        """List the aggregates of a query engine: how often each level of each column occurs in each class."""
         return [value_counts([nw.col(name)]) for name in columns]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Counts:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         parts = []
         for answer in answers:
             column = CodedColumn(*coded_values(answer[value(0)]))
@@ -579,7 +580,7 @@ class Categorical(Family):
         return Counts.concatenate_columns(parts)
 
     def missing_weight(self, statistic: Counts, class_weight: Float) -> Float:
-        """Weight of the missing cells of each class and column (K, d)."""
+        """Compute the weight of the missing cells of each class and column (K, d)."""
         return statistic.missing
 
     def level_table(self, parameters: CategoricalParameters, j: int) -> tuple[list[object], Float]:
@@ -591,7 +592,7 @@ class Categorical(Family):
         return self.indicators(parameters)[j], np.exp(np.hstack(parts)).T
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Categorical, Counts]:
-        """The family with the given shares of levels.
+        """Return the family with the given shares of levels.
 
         The level "(missing)" is the share of missing cells, and "(unseen)" that of one level that was never seen. With
         the latter, each level has one pseudo-row, and a class so many rows that the share of one is that of "(unseen)".

@@ -1,4 +1,6 @@
-"""Scores of a class from the rows outside it, as in scikit-learn's ``ComplementNB``. They are no p(x | y): no family.
+"""Scores of a class from the rows outside it, as in scikit-learn's ``ComplementNB``.
+
+They are not a distribution p(x | y), so there is no family for them.
 
 With t the sums of each column over the rows of a class, and T the sums over all rows,
 

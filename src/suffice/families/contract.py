@@ -65,10 +65,10 @@ class Family(
     AggregatesColumns,
     ABC,
 ):
-    """One p(x_block | y): the base class of every family.
+    """Base class of every family: a distribution p(x | y) of a block of columns.
 
-    `zero`, `summarize`, `estimate`, `log_likelihood`, `sample`, `example`, `name`, `accepts_missing` and `scale_free`
-    are required. Everything else has a default here.
+    A subclass must define `zero`, `summarize`, `estimate`, `log_likelihood`, `sample`, `example`, `name`,
+    `accepts_missing` and `scale_free`. All other methods and attributes have defaults.
 
     Attributes
     ----------
@@ -79,19 +79,20 @@ class Family(
     scale_free : bool
         Whether rescaling a column leaves every posterior unchanged.
     reads : {"numbers", "categories", "documents", "cells"}
-        What the rows of a block are: a matrix of floats, dense or sparse, with NaN in missing cells; a `Coded` batch;
-        one column of `Texts`; or `MixedRows`, whose columns are read as numbers or levels one by one.
+        The form in which the family gets the rows of a block: a matrix of floats, dense or sparse, with NaN in missing
+        cells; a `Coded` batch; one column of `Texts`; or `MixedRows`, whose columns are read as numbers or levels one
+        by one.
     keeps_choices : bool
-        Whether `leave_one_out` keeps something that all rows have chosen, such as a smoothing.
+        Whether `leave_one_out` uses a choice that all rows have made, such as a smoothing.
     reads_columns : bool
-        Whether the family reads a `ColumnMatrix` in place. If not, it gets such rows as one array.
+        Whether the family can read a `ColumnMatrix` in place. If not, it gets such rows as one array.
     independent : bool
         Whether columns are independent given the class.
     values : {"any", "whole", "truth"}
         Numbers that a column can hold: any, whole numbers of at least 0, or 0 and 1.
     is_density : bool
-        Whether scores are log-densities. If not, `relative_log_likelihood` gives the scores, and `log_likelihood` and
-        `sample` raise `InputError`.
+        Whether scores are log-densities. If not, `relative_log_likelihood` computes the scores, and `log_likelihood`
+        and `sample` raise `InputError`.
     consistent : bool
         Whether estimates from more and more rows approach the parameters that the rows were drawn with.
     one_table : bool
@@ -99,14 +100,14 @@ class Family(
     parameter_names : frozenset of str
         Names of the parameters that `exact_table` returns and `given` reads.
     identified_by : frozenset of str
-        Parameters that identify the family where a user gives them without its name; empty if it must be named.
+        Parameters that identify the family if a user gives them without its name; empty if it must be named.
 
     See Also
     --------
-    suffice.families.IndependentColumns : The base class of families whose columns are independent.
-    suffice.families.register : Makes a family known by its name.
-    suffice.testing.check_family : Tests a family on all laws.
-    suffice.statistics.Statistic : What a family summarises rows with.
+    suffice.families.IndependentColumns : Base class of families whose columns are independent.
+    suffice.families.register : Registers a family under its name.
+    suffice.testing.check_family : Tests a family with all laws.
+    suffice.statistics.Statistic : Base class of the summaries of rows.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class Family(
     >>> family.name, family.accepts_missing, family.independent, family.values
     ('poisson', True, True, 'whole')
 
-    ``docs/adding_a_family.md`` writes one, step by step.
+    ``docs/adding_a_family.md`` shows how to write a family, step by step.
     """
 
     name: ClassVar[str]
@@ -152,103 +153,109 @@ class Family(
 
     @abstractmethod
     def zero(self, classes: ClassAxis, n_columns: int) -> FamilyStatistic:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
 
     @abstractmethod
     def summarize(self, x: BlockRows, members: Membership, columns: Sequence[object]) -> FamilyStatistic:
-        """The statistic of a batch of rows (n, d). ``columns`` are names for messages."""
+        """Compute the statistic of a batch of rows (n, d). ``columns`` are the names for messages."""
 
     def with_row(self, statistic: FamilyStatistic, row: Float, code: int) -> FamilyStatistic | None:
-        """The statistic with one more row of numbers (d,), a shortcut for streams.
+        """Add one row of numbers (d,) to a statistic, a shortcut for streams.
 
-        The result equals that of `summarize` and `merge`. None if there is no shortcut, or the row needs their checks.
+        The result equals that of `summarize` and `merge`. It is None if there is no shortcut, or if the row needs their
+        checks.
         """
         return None
 
     @abstractmethod
     def estimate(self, statistic: FamilyStatistic, columns: Sequence[object]) -> Parameters:
-        """Parameters of each class. Smoothing, priors, shrinkage and floors are applied here and nowhere else."""
+        """Compute the parameters of each class.
+
+        Smoothing, conjugate priors, shrinkage and floors are applied here and nowhere else.
+        """
 
     @abstractmethod
     def log_likelihood(self, parameters: Parameters, x: BlockRows) -> Float:
-        """log p(x | y) of each row under each class (n, K)."""
+        """Compute log p(x | y) of each row under each class (n, K)."""
 
     @abstractmethod
     def sample(self, parameters: Parameters, codes: Codes, rng: np.random.Generator) -> BlockRows:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
 
     def sample_documents(
         self, parameters: Parameters, codes: Codes, rng: np.random.Generator, length: int
     ) -> BlockRows:
-        """`sample` of documents of ``length`` words each, for a family that reads documents.
+        """Draw documents of ``length`` words each, for a family that reads documents.
 
-        By default raises `InputError`.
+        By default this raises `InputError`.
         """
         raise InputError(f"The family {self.name} has no documents of a given length.", argument="length")
 
     @abstractmethod
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> BlockRows:
-        """Rows that the family can be fitted to, one for each class code; the laws are tested on them."""
+        """Make rows that the family can be fitted to, one for each class code, for the tests of the laws."""
 
     # ------------------------------------------------------------------ reading rows
 
     def expected_kind(self, parameters: Parameters, j: int) -> ColumnKind | None:
-        """Type that column j must have: "number", "text", or None for either.
+        """Return the type that column j must have: "number", "text", or None for either.
 
-        By default "number" for a family of numbers and "text" for a family of documents.
+        By default it is "number" for a family of numbers and "text" for a family of documents.
         """
         kinds: Mapping[str, ColumnKind] = {"numbers": "number", "documents": "text"}
         return kinds.get(self.reads)
 
     def check(self, x: BlockRows, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise `InputError`, naming column and rows, if a cell holds a value outside the family's domain.
+        """Raise `InputError` with the column and the rows if a cell holds a value outside the family's domain.
 
         ``present`` marks the rows to check (n,); None means all. By default every value is accepted.
         """
 
     def in_domain(self, values: Float) -> Mask:
-        """Whether each number is one that the family takes; by default every number."""
+        """Tell for each number whether the family accepts it; by default it accepts every number."""
         return np.ones(values.shape, dtype=bool)
 
     def check_seen(self, parameters: Parameters, x: BlockRows, names: Sequence[object]) -> BlockRows:
-        """Rows as the parameters know them, for example as codes of the fitted levels.
+        """Convert rows to the form of the parameters, for example to codes of the fitted levels.
 
-        Raises `InputError`, naming column and rows, for a level that must not be new. By default ``x`` itself.
+        Raises `InputError` with the column and the rows for a level that must not be new. By default the result is
+        ``x`` itself.
         """
         return x
 
     def accepting_unseen(self) -> Self:
-        """The same family, without an error for levels that were never seen; by default the family itself."""
+        """Return the family without errors for levels that were never seen; by default the family itself."""
         return self
 
     # ------------------------------------------------------------------ scoring rows
 
     def relative_log_likelihood(self, parameters: Parameters, x: BlockRows) -> Float:
-        """`log_likelihood` up to a term that is equal for all classes (n, K), if that is cheaper or more accurate.
+        """Compute `log_likelihood` up to a term that all classes share (n, K), if that is cheaper or more accurate.
 
-        By default `log_likelihood`.
+        By default the result is that of `log_likelihood`.
         """
         return self.log_likelihood(parameters, x)
 
     def write_posterior(self, parameters: Parameters, x: BlockRows, finish: PosteriorRequest) -> int | None:
-        """Write what ``finish`` asks for, straight from the kernel that scores the rows; this is for speed.
+        """Write what ``finish`` requests, directly from the kernel that scores the rows. This is for speed only.
 
-        Returns the first row that has no posterior, −1 if all rows have one, or None if the rows must be scored first.
-        By default None.
+        Returns the first row that has no posterior, −1 if all rows have one, or None (the default) if the rows must be
+        scored first.
         """
         return None
 
     def terms(self, parameters: Parameters, x: BlockRows) -> Float | None:
-        """Part of each column in `relative_log_likelihood` (n, K, d), for explanations.
+        """Compute the part of each column in `relative_log_likelihood` (n, K, d), for explanations.
 
-        None, the default, means that the log-likelihood is not a sum over columns: the block is one part.
+        None, the default, means that the log-likelihood is not a sum over columns, so the block is one part.
         """
         return None
 
     def weighted_log_likelihood(self, parameters: Parameters, x: BlockRows, weights: Float) -> Float:
-        """Σ_j w_j log p(x_j | y) of each row under each class (n, K), up to a term that is equal for all classes.
+        """Compute Σ_j w_j log p(x_j | y) of each row under each class (n, K), up to a term that all classes share.
 
-        A column of weight zero has no effect, even where its probability is zero. By default the sum of `terms`.
+        A column of weight zero has no effect, even where its probability is zero. By default the result is the sum of
+        `terms`.
         """
         terms = self.terms(parameters, x)
         assert terms is not None
@@ -258,14 +265,14 @@ class Family(
     # ------------------------------------------------------------------ linear log-odds
 
     def linear_form(self, parameters: Parameters) -> Linear:
-        """Log-likelihoods as a linear function of x, or of the `indicators` of its levels.
+        """Return the log-likelihoods as a linear function of x, or of the `indicators` of its levels.
 
-        By default raises `NotLinearError`.
+        By default this raises `NotLinearError`.
         """
         raise NotLinearError(f"The log-odds of the family {self.name} are not linear in x.")
 
     def indicators(self, parameters: Parameters) -> Sequence[Sequence[object]] | None:
-        """Levels of each column that `linear_form` has a coefficient for.
+        """List the levels of each column that have coefficients in `linear_form`.
 
         None, the default, means that it has one coefficient for each column.
         """
@@ -274,33 +281,33 @@ class Family(
     # ------------------------------------------------------------------ formulas for other programs
 
     def formula(self, parameters: Parameters) -> Formula | str:
-        """`relative_log_likelihood` as formulas and tables that other programs can evaluate.
+        """Return `relative_log_likelihood` as formulas and tables that other programs can evaluate.
 
-        A string is a sentence that says why there are none; by default there are none.
+        If there are none, as by default, the result is a sentence with the reason.
         """
         return f"The family {self.name} has no formula that a page can evaluate."
 
     # ------------------------------------------------------------------ priors of the parameters
 
     def log_prior(self, parameters: Parameters, statistic: FamilyStatistic) -> float:
-        """Log-density of ``map`` parameters under their prior, up to a constant that does not depend on them.
+        """Compute the log-density of ``map`` parameters under their conjugate prior, up to a constant.
 
-        It is the log-likelihood of the prior's pseudo-rows: `estimate` maximises the sum of it and of the
-        log-likelihood of the rows. Learning from unlabelled rows adds it to the objective. By default 0.
+        It is the log-likelihood of the pseudo-rows of the prior: `estimate` maximises the sum of it and of the
+        log-likelihood of the rows. Learning from unlabelled rows adds it to the objective. By default it is 0.
         """
         return 0.0
 
     def log_evidence(self, statistic: FamilyStatistic) -> float:
-        """Log marginal likelihood of the rows, with the parameters integrated out.
+        """Compute the logarithm of the evidence of the rows, with the parameters integrated out.
 
-        By default raises `InputError`.
+        By default this raises `InputError`.
         """
         raise InputError(f"The family {self.name} has no evidence in closed form.")
 
     # ------------------------------------------------------------------ several models of the same columns
 
     def statistic_from(self, other: Family, statistic: Statistic) -> Statistic | None:
-        """The statistic of the rows from that of another family of the same columns; None, the default, if unknown."""
+        """Compute the statistic of the rows from that of another family; None, the default, if that is not possible."""
         return None
 
     # ------------------------------------------------------------------ cross-validation
@@ -313,9 +320,9 @@ class Family(
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row under parameters of all other rows (n, K), up to a term for each row.
+        """Compute log p(x | y) of each row from all other rows (n, K), up to a term for each row.
 
-        All rows are in the statistic with a weight above zero. A row is NaN if it has no closed form. None, the
+        All rows are in the statistic, with a weight above zero. A row is NaN if it has no closed form. None, the
         default, means that no row has one.
         """
         return None
@@ -328,32 +335,32 @@ class Family(
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """`leave_one_out` of each column alone, for a dense matrix (n, K, d).
+        """Compute `leave_one_out` for each column alone, for a dense matrix (n, K, d).
 
-        None, the default, means that it takes as long as `leave_one_out` for one column after the other.
+        None, the default, means that there is nothing faster than `leave_one_out` for one column after the other.
         """
         return None
 
     def iterates(self, statistic: FamilyStatistic) -> bool:
-        """Whether `estimate` iterates, which takes too long to repeat it for each row; by default False."""
+        """Whether `estimate` iterates, so that it takes too long to repeat it for each row; by default False."""
         return False
 
     def score_folds(
         self, statistic: FamilyStatistic, x: BlockRows, members: Membership, folds: Codes, columns: Sequence[object]
     ) -> Float | None:
-        """log p(x | y) of each row under parameters of all rows but those of its fold (n, K).
+        """Compute log p(x | y) of each row from the rows of all other folds (n, K), up to a term for each row.
 
-        It is known up to a term for each row. All rows are in the statistic. A class without other rows has −∞. None,
-        the default, means that `estimate` takes the statistics of the other folds.
+        All rows are in the statistic. A class without other rows has −∞. None, the default, means that `estimate` is
+        called with the statistics of the other folds.
         """
         return None
 
     def summarize_folds(
         self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:
-        """The statistic of each fold, in one pass over the rows; fold −1 excludes a row.
+        """Compute the statistic of each fold in one pass over the rows; fold −1 excludes a row.
 
-        By default `summarize` reads the fold and the class of a row as one class code. A statistic with numbers that
+        By default, `summarize` reads the fold and the class of a row as one class code. A statistic with numbers that
         all classes share needs its own method.
         """
         return by_fold(self.summarize(x, of_folds(members, folds, n_folds), columns), members.classes, n_folds)
@@ -361,17 +368,17 @@ class Family(
     # ------------------------------------------------------------------ moments of the classes
 
     def mean_and_variance(self, parameters: Parameters, k: int) -> tuple[Float, Float] | None:
-        """Mean and variance of each column of class k (d,), for independent columns; None, the default, if unknown."""
+        """Compute mean and variance of each column of class k (d,), for independent columns; by default None."""
         return None
 
     def mean_and_covariance(self, parameters: Parameters, k: int) -> tuple[Float, Float] | None:
-        """Mean (d,) and covariance (d, d) of class k, for dependent columns; None, the default, if unknown."""
+        """Compute mean (d,) and covariance (d, d) of class k, for dependent columns; by default None."""
         return None
 
     def directions(self, parameters: Parameters, prior: Float) -> tuple[Float, Float]:
-        """Discriminant directions (d, r), and the share of between-class variance that each explains (r,).
+        """Compute discriminant directions (d, r), and the share of between-class variance that each explains (r,).
 
-        By default raises `InputError`.
+        By default this raises `InputError`.
         """
         raise InputError(f"The family {self.name} has no discriminant directions.")
 
@@ -379,50 +386,50 @@ class Family(
 
     @property
     def counts_missing(self) -> bool:
-        """Whether a missing cell has a probability of its own in each class; False, the default, ignores such cells."""
+        """Whether a missing cell has a probability in each class; by default False: missing cells are ignored."""
         return False
 
     def missing_weight(self, statistic: FamilyStatistic, class_weight: Float) -> Float | None:
-        """Weight of the missing cells of each class and column (K, d), from that of all rows of each class (K,).
+        """Compute the weight of the missing cells (K, d) from the weight of all rows of each class (K,).
 
-        None, the default, means that the statistic does not tell.
+        None, the default, means that the statistic does not contain it.
         """
         return None
 
     # ------------------------------------------------------------------ tables of parameters
 
     def table(self, parameters: Parameters, j: int) -> Mapping[str, Float] | None:
-        """p(x_j | y) as named columns with an entry for each class; None, the default, if there is no such table."""
+        """Return p(x_j | y) as named columns with an entry for each class; None, the default, means no table."""
         return None
 
     def block_table(self, parameters: Parameters, names: Sequence[object]) -> Mapping[str, Float] | None:
-        """p(x | y) of the whole block as named columns with an entry for each class.
+        """Return p(x | y) of the whole block as named columns with an entry for each class.
 
         None, the default, means that the tables of the columns describe the block.
         """
         return None
 
     def level_table(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
-        """Levels of column j, and their probabilities in each class (L, K); None, the default, if it has no levels."""
+        """Return the levels of column j, and their probabilities in each class (L, K); by default None."""
         return None
 
     def level_cuts(self, parameters: Parameters, j: int) -> Sequence[float] | None:
-        """Numbers between the first levels of column j, if these are intervals; None, the default, if they are not."""
+        """Return the numbers between the first levels of column j, if these are intervals; by default None."""
         return None
 
     # ------------------------------------------------------------------ one column alone
 
     def column_log_density(self, parameters: Parameters, values: Float, j: int) -> Float | None:
-        """log p(x_j | y) of some numbers in column j alone (m, K).
+        """Compute log p(x_j | y) of some numbers in column j alone (m, K).
 
-        None, the default, means that the family has no density of one column: see `column_levels`.
+        None, the default, means that the family has no density of one column; see `column_levels`.
         """
         return None
 
     def column_levels(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
-        """Levels of column j alone, and their probabilities in each class (L, K).
+        """Return the levels of column j alone, and their probabilities in each class (L, K).
 
-        None if it has no levels. By default that of `level_table`.
+        None means that it has no levels. By default the result is that of `level_table`.
         """
         return self.level_table(parameters, j)
 
@@ -434,13 +441,13 @@ class Family(
         return self.independent or self.reads == "documents"
 
     def takes_parameter(self, name: str) -> bool:
-        """Whether `given` reads a parameter of this name; by default, whether it is one of ``parameter_names``."""
+        """Tell whether `given` reads a parameter of this name; by default, those in ``parameter_names``."""
         return name in self.parameter_names
 
     def exact_table(self, parameters: Parameters, j: int, names: Sequence[object]) -> Mapping[str, Float | LevelValues]:
-        """All parameters of column j of the block, from which `given` builds it again.
+        """Return all parameters of column j of the block, from which `given` can rebuild it.
 
-        By default those of `level_table`, as "probability", or of `table`.
+        By default they are those of `level_table`, as "probability", or of `table`.
         """
         levels = self.level_table(parameters, j)
         if levels is not None:
@@ -448,11 +455,11 @@ class Family(
         return dict(self.table(parameters, j) or {})
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Family, FamilyStatistic]:
-        """The family, and a statistic whose estimate has the given parameters: the inverse of `exact_table`.
+        """Return the family, and a statistic whose estimate has the given parameters: the inverse of `exact_table`.
 
-        Settings that say how parameters are estimated are set to what the statistic needs; all others are kept.
+        Settings of the estimation are changed to those that the statistic needs; all other settings are kept.
         ``tables`` has one entry if the family is independent or has one table, and otherwise one for each column. By
-        default raises `InputError`.
+        default this raises `InputError`.
         """
         raise InputError(
             f"The family {self.name} cannot be built from parameters. Fit it to rows.", column=tables[0].name
@@ -461,46 +468,47 @@ class Family(
     # ------------------------------------------------------------------ layout of the statistic
 
     def settled(self, statistic: FamilyStatistic) -> Self:
-        """The family with what the rows of a statistic have fixed, such as the cuts of bins, for all rows to come.
+        """Return the family with the choices that the first rows have made, such as the cuts of bins.
 
-        Statistics of such a family add. By default the family itself: nothing depends on the first rows.
+        Later rows are summarised with these choices, so their statistics add. By default the result is the family
+        itself, because nothing depends on the first rows.
         """
         return self
 
     def statistic_columns(self, n_columns: int) -> Index:
-        """Positions of the block's columns in its statistic (m, n_columns), if it has m columns for each of them.
+        """Return the positions of the columns in the statistic (m, n_columns), which has m columns for each.
 
         By default the statistic has the columns of the block: ``[[0, 1, …, n_columns − 1]]``.
         """
         return np.arange(n_columns)[None]
 
     def of_columns(self, at: Sequence[int]) -> Self:
-        """The family of some columns of a block, by position; by default the family itself.
+        """Return the family of some columns of a block, by position; by default the family itself.
 
-        A family with settings by position takes those of the columns.
+        A family with settings by position keeps those of the columns.
         """
         return self
 
     def after_removal(
         self, before: FamilyStatistic, after: FamilyStatistic, columns: Sequence[object]
     ) -> FamilyStatistic:
-        """The statistic ``after`` rows were subtracted, with rounding errors outside the possible range corrected.
+        """Correct rounding errors in the statistic ``after`` rows were subtracted.
 
-        Raises `MergeError` if no rows can have such a statistic. By default ``after`` itself.
+        Raises `MergeError` if no rows can have such a statistic. By default the result is ``after`` itself.
         """
         return after
 
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute; see `suffice.statistics.aggregation`.
+        """List the aggregates that a query engine must compute; see `suffice.statistics.aggregation`.
 
-        By default raises `InputError`.
+        By default this raises `InputError`.
         """
         self._no_aggregates()
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> FamilyStatistic:
-        """The statistic of the aggregated rows. By default raises `InputError`."""
+        """Compute the statistic of the rows from their aggregates. By default this raises `InputError`."""
         self._no_aggregates()
 
     def _no_aggregates(self) -> NoReturn:
@@ -514,7 +522,10 @@ F = TypeVar("F", bound=type[Family])
 
 
 def register(family: F) -> F:
-    """Class decorator that registers a family under its name, and shortens its repr to settings that were changed.
+    """Register a family under its name, as a decorator of its class.
+
+    Afterwards, the name can be used wherever families are chosen. The repr of the family shows only settings that
+    differ from their defaults.
 
     Parameters
     ----------
@@ -528,17 +539,29 @@ def register(family: F) -> F:
 
     See Also
     --------
-    suffice.families.Family : The contract.
-    suffice.families.family_named : The family with a name.
-    suffice.testing.check_family : Tests a family on all laws.
+    suffice.families.Family : Base class of every family.
+    suffice.families.family_named : Makes a family by its name.
+    suffice.testing.check_family : Tests a family with all laws.
 
     Examples
     --------
-    >>> from suffice.families import Poisson, family_named, register
-    >>> register(Poisson) is Poisson, family_named("poisson")
-    (True, Poisson())
+    A family with a default of its own:
 
-    ``docs/adding_a_family.md`` writes a family of its own, step by step.
+    >>> from dataclasses import dataclass
+    >>> from suffice import NaiveBayes
+    >>> from suffice.families import Binned, register
+    >>> @register
+    ... @dataclass(frozen=True)
+    ... class Ages(Binned):
+    ...     name = "ages"
+    ...     cuts: tuple[float, ...] = (18, 65)
+    >>> NaiveBayes("ages").fit([[12], [17], [40], [70]], ["no", "no", "yes", "yes"]).parameters(0)
+    level     given no  given yes
+    ≤ 18           0.6        0.2
+    18 to 65       0.2        0.4
+    > 65           0.2        0.4
+
+    ``docs/adding_a_family.md`` shows how to write a family from scratch.
     """
     _REGISTERED[family.name] = family
     family.__repr__ = _short_repr  # type: ignore[assignment]
@@ -555,17 +578,17 @@ def _short_repr(family: Family) -> str:
 
 
 def family_names() -> list[str]:
-    """Names of all families: those of this package and those registered elsewhere.
+    """List the names of all families: those of this package, and those that `register` has added.
 
     Returns
     -------
     list of str
-        Sorted.
+        The names in alphabetical order.
 
     See Also
     --------
-    suffice.families.family_named : The family with a name.
-    suffice.families.register : Adds a family.
+    suffice.families.family_named : Makes a family by its name.
+    suffice.families.register : Registers another family.
 
     Examples
     --------
@@ -591,16 +614,17 @@ def family_type(name: str) -> type[Family]:
 
 
 def family_named(name: str) -> Family:
-    """The family with this name, with its default settings.
+    """Make the family with this name, with its default settings.
 
     Parameters
     ----------
     name : str
-        Such as ``"gaussian"``.
+        Name of a family, such as ``"gaussian"``.
 
     Returns
     -------
     Family
+        The family.
 
     Raises
     ------
@@ -609,8 +633,8 @@ def family_named(name: str) -> Family:
 
     See Also
     --------
-    suffice.families.family_names : All names.
-    suffice.families.register : Adds a family.
+    suffice.families.family_names : Lists all names.
+    suffice.families.register : Registers another family.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def totals_after_removal(before: Totals, after: Totals, columns: Sequence[object
     if impossible.any():
         at = tuple(np.argwhere(impossible)[0].tolist())
         raise MergeError(
-            f"Cannot remove more than there is: class {after.classes.label(at[0])!r}, {columns_at(columns, [at[-1]])} "
+            f"Cannot remove these rows: class {after.classes.label(at[0])!r}, {columns_at(columns, [at[-1]])} "
             f"would keep a sum of {float(total[at]):.6g}. These rows were not in the model; nothing was changed.",
             column=columns[at[-1]],
         )

@@ -1,6 +1,6 @@
-"""Independent waiting times.
+"""Exponential columns, such as waiting times, independent given the class.
 
-    p(x | k) = Π_j λ_kj e^{−λ_kj x_j},    x_j ≥ 0
+p(x | k) = Π_j λ_kj e^{−λ_kj x_j},    x_j ≥ 0
 
 The prior of each rate is a gamma distribution worth ``smoothing`` pseudo-rows with the mean of all rows, or a given
 `GammaRate`; its posterior predictive is the Lomax distribution.
@@ -55,22 +55,23 @@ class ExponentialParameters:
 @register
 @dataclass(frozen=True)
 class Exponential(IndependentColumns):
-    """Independent waiting times.
+    """Exponential: waiting times and other numbers of at least 0, independent given the class.
 
     Parameters
     ----------
-    estimation : {"mle", "map", "bayes"}
-        With ``bayes`` a time has a Lomax distribution given the rows seen, and its log-odds are not linear.
-    smoothing : float
-        Number of pseudo-rows of the prior.
+    estimation : {"mle", "map", "bayes"}, default="mle"
+        How rates are computed: by maximum likelihood, with a conjugate prior, or integrated over their posterior. With
+        ``bayes``, a time has a Lomax distribution, and the log-odds are not linear.
+    smoothing : float, default=1
+        Number of pseudo-rows of the conjugate prior.
     conjugate_prior : GammaRate, or mapping from class to GammaRate, optional
-        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``. ``smoothing`` then has no effect.
 
     See Also
     --------
-    suffice.families.Gamma : Positive numbers with a shape of their own.
-    suffice.families.GammaRate : A conjugate prior with given numbers.
-    suffice.families.Poisson : Numbers of events instead of times between them.
+    suffice.families.Gamma : Positive numbers with two parameters, a shape and a mean.
+    suffice.families.GammaRate : The conjugate prior.
+    suffice.families.Poisson : Numbers of events, instead of times between them.
     suffice.statistics.CellSums : The statistic.
 
     Examples
@@ -122,7 +123,7 @@ class Exponential(IndependentColumns):
         return np.asarray((values >= 0) & (values < np.inf))
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return CellSums.zero(classes, n_columns)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
@@ -130,7 +131,7 @@ class Exponential(IndependentColumns):
         return CellSums.summarize(x, members)
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        """Return the statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
         return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
@@ -182,7 +183,7 @@ class Exponential(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: ExponentialParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         p = parameters
         if self.estimation == "bayes":
             rate = rng.gamma(np.where(p.rows > 0, p.rows, 1.0)[codes])
@@ -214,7 +215,7 @@ class Exponential(IndependentColumns):
         return float(np.where(known, -prior.weight * np.log(mean) - prior.total[:, 0] / mean, 0.0).sum())
 
     def log_evidence(self, statistic: CellSums) -> float:
-        """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
+        """Compute log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
         if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         prior = self._prior(statistic)
@@ -225,7 +226,7 @@ class Exponential(IndependentColumns):
         return float(np.where(known, each, 0.0).sum())
 
     def mean_and_variance(self, parameters: ExponentialParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k."""
+        """Compute the mean and variance of each column (d,) of class k."""
         mean, a = parameters.mean[k], parameters.rows[k]
         if self.estimation == "bayes":
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -237,11 +238,11 @@ class Exponential(IndependentColumns):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: count and sum of each column in each class."""
+        """List the aggregates that a query engine must compute: count and sum of each column in each class."""
         return [sums_by_class([number(name) for name in columns])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> CellSums:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         check_least(answers[0], columns, "a waiting time is at least 0", zero=True)
         axis, weight = by_class(answers[0], "count", len(columns), columns)
         _, total = by_class(answers[0], "sum", len(columns), columns)
@@ -253,7 +254,7 @@ class Exponential(IndependentColumns):
         return shown | {"rows": parameters.rows[:, j]} if self.estimation == "bayes" else shown
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Exponential, CellSums]:
-        """The family with the given means; with rows, those of a Lomax distribution."""
+        """Return the family with the given means; with rows, those of a Lomax distribution."""
         mean, rows = tables[0].numbers("mean", above=0, least=1e-300, most=1e300), tables[0].optional("rows", above=0)
         if rows is None:  # classes of equal total time: then no mean is below the floor
             weight, total, family = 1 / mean, np.ones_like(mean), replace(self, estimation="mle")

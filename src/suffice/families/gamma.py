@@ -53,13 +53,15 @@ class GammaParameters:
 @register
 @dataclass(frozen=True)
 class Gamma(IndependentColumns):
-    """Independent positive columns with a shape and a mean.
+    """Gamma: positive numbers with a shape and a mean, independent given the class.
 
     Parameters
     ----------
-    estimation : {"mle", "map", "bayes"}
-    smoothing : float
-        Number of pseudo-rows of the prior.
+    estimation : {"mle", "map", "bayes"}, default="mle"
+        How parameters are computed: by maximum likelihood, with pseudo-rows, or, for ``bayes``, with the rate
+        integrated over its posterior at the estimated shape.
+    smoothing : float, default=1
+        Number of pseudo-rows, which look like all rows together.
 
     See Also
     --------
@@ -101,7 +103,7 @@ class Gamma(IndependentColumns):
         return is_positive(values)
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Moments:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return Moments.zero(classes, 2 * n_columns)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Moments:
@@ -118,13 +120,13 @@ class Gamma(IndependentColumns):
         return np.arange(2 * n_columns).reshape(2, n_columns)
 
     def after_removal(self, before: Moments, after: Moments, columns: Sequence[object]) -> Moments:
-        """The statistic after rows were removed; raises `MergeError` if a mean is not above 0."""
+        """Return the statistic after rows were removed; raises `MergeError` if a mean is not above 0."""
         d = len(columns)
         impossible = (after.mean[:, :d] <= 0) & (after.weight[:, :d] > 0)
         if impossible.any():
             k, j = np.argwhere(impossible)[0].tolist()
             raise MergeError(
-                f"Cannot remove more than there is: the mean of class {after.classes.label(k)!r}, "
+                f"Cannot remove these rows: the mean of class {after.classes.label(k)!r}, "
                 f"{columns_at(columns, [j])} would not be above 0. These rows were not in the model; nothing was "
                 "changed.",
                 column=columns[j],
@@ -175,7 +177,7 @@ class Gamma(IndependentColumns):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """`leave_one_out` of each column alone (n, K, d)."""
+        """Compute `leave_one_out` for each column alone (n, K, d)."""
         return leave_one_out_cells(self, statistic, x, members, columns, by_column=True)
 
     def formula(self, parameters: GammaParameters) -> Formula:
@@ -197,7 +199,7 @@ class Gamma(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GammaParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         shape, mean = np.where(parameters.shape > 0, parameters.shape, 1.0)[codes], parameters.mean[codes]
         drawn = rng.gamma(shape)
         if self.estimation == "bayes":
@@ -231,7 +233,7 @@ class Gamma(IndependentColumns):
         return float(np.where(known, each, 0.0).sum())
 
     def log_evidence(self, statistic: Moments) -> float:
-        """log ∫ p(rows | a, b) p(b) db at the ``map`` estimate of the shapes, which are not integrated out."""
+        """Compute log ∫ p(rows | a, b) p(b) db at the ``map`` estimate of the shapes, which are not integrated out."""
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         d, s = statistic.shape[0] // 2, self.smoothing
@@ -249,7 +251,7 @@ class Gamma(IndependentColumns):
         return float(np.where(known, each, 0.0).sum())
 
     def mean_and_variance(self, parameters: GammaParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k."""
+        """Compute the mean and variance of each column (d,) of class k."""
         a, mean = np.where(parameters.shape[k] > 0, parameters.shape[k], np.inf), parameters.mean[k]
         if self.estimation == "bayes":
             n, safe = parameters.rows[k], np.where(np.isfinite(a), a, 1.0)
@@ -262,12 +264,12 @@ class Gamma(IndependentColumns):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: count, mean and variance of each column and of its logarithm."""
+        """List the aggregates of a query engine: count, mean and variance of each column and of its logarithm."""
         x = [number(name) for name in columns]
         return [moments_by_class([*x, *(nw.when(each > 0).then(each).log() for each in x)])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         check_least(answers[0], columns, "a gamma column holds numbers above 0", zero=False)
         return Moments.of_answer(answers[0], [*columns, *columns])
 

@@ -55,21 +55,22 @@ class GeometricParameters:
 @register
 @dataclass(frozen=True)
 class Geometric(IndependentColumns):
-    """Independent numbers of failures before the first success.
+    """Geometric: numbers of failures before the first success, independent given the class.
 
     Parameters
     ----------
-    estimation : {"map", "mle", "bayes"}
-        With ``bayes`` a count has a beta-geometric distribution given the rows seen, and its log-odds are not linear.
-    smoothing : float
-        Number of pseudo-rows of the prior.
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How probabilities are computed: with a conjugate prior, by maximum likelihood, or integrated over their
+        posterior. With ``bayes``, a count has a beta-geometric distribution, and the log-odds are not linear.
+    smoothing : float, default=1
+        Number of pseudo-rows of the conjugate prior.
     conjugate_prior : Beta, or mapping from class to Beta, optional
-        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``. ``smoothing`` then has no effect.
 
     See Also
     --------
-    suffice.families.Poisson : Counts with a mean that is their variance.
-    suffice.families.Beta : A conjugate prior with given numbers.
+    suffice.families.Poisson : Counts whose variance is equal to their mean.
+    suffice.families.Beta : The conjugate prior.
     suffice.statistics.CellSums : The statistic.
 
     Examples
@@ -118,7 +119,7 @@ class Geometric(IndependentColumns):
         return is_count(values)
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return CellSums.zero(classes, n_columns)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
@@ -126,7 +127,7 @@ class Geometric(IndependentColumns):
         return CellSums.summarize(x, members)
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        """Return the statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
         return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
@@ -162,7 +163,7 @@ class Geometric(IndependentColumns):
         return np.where(yes > 0, known, 0.0)
 
     def log_likelihood(self, parameters: GeometricParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Compute log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if self.estimation == "bayes":
             return super().log_likelihood(parameters, x)
         return scores_of_cells(x, _log_chance(parameters), self._slope(parameters))
@@ -192,7 +193,7 @@ class Geometric(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GeometricParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         chance = np.where(parameters.successes > 0, parameters.probability, 1.0)[codes]
         if self.estimation == "bayes":
             no = parameters.failures[codes]
@@ -223,7 +224,7 @@ class Geometric(IndependentColumns):
         return weighted_logs(prior.weight, chance) + weighted_logs(prior.total[:, 0], slope)
 
     def log_evidence(self, statistic: CellSums) -> float:
-        """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
+        """Compute log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
         if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         prior = self._prior(statistic)
@@ -234,7 +235,7 @@ class Geometric(IndependentColumns):
         return float(np.where(known, each, 0.0).sum())
 
     def mean_and_variance(self, parameters: GeometricParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k."""
+        """Compute the mean and variance of each column (d,) of class k."""
         a, b = parameters.successes[k], parameters.failures[k]
         if self.estimation == "bayes":
             with np.errstate(divide="ignore", invalid="ignore"):

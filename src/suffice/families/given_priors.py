@@ -1,4 +1,4 @@
-"""The setting ``conjugate_prior`` of families: its check, and the pseudo-rows that it stands for."""
+"""The setting ``conjugate_prior`` of families: its check, and its pseudo-rows."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _by_class(given: PriorsOfClasses, classes: ClassAxis) -> list[Prior]:
     lacking = [label for label in labels if label not in known]
     if lacking:
         raise InputError(
-            f"conjugate_prior has no prior for class {listed(lacking)}; it has those of {listed(list(known))}."
+            f"conjugate_prior has no prior for class {listed(lacking)}; it has priors for {listed(list(known))}."
             f"{did_you_mean(lacking[0], known)} Give one for each class, or one prior for all classes.",
             argument="conjugate_prior",
         )

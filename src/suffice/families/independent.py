@@ -32,21 +32,33 @@ LIKELY = 100.0  # subtracting a log-density at zero of this size costs two digit
 
 
 class IndependentColumns(Family):
-    """Base class of families with independent columns.
+    """Base class of families whose columns are independent given the class.
 
-    A subclass gives the log-density of each cell; sums over the columns, their parts in an explanation and weights of
-    columns follow from it.
+    A subclass defines the log-density of each cell, `cells`. Sums over the columns, their parts in an explanation, and
+    weights of columns follow from it.
 
     See Also
     --------
-    suffice.families.Family : The base class of all families.
-    suffice.families.register : Makes a family known by its name.
+    suffice.families.Family : Base class of all families.
+    suffice.families.register : Registers a family under its name.
 
     Examples
     --------
-    >>> from suffice.families import Gaussian, IndependentColumns, MultivariateGaussian
-    >>> issubclass(Gaussian, IndependentColumns), issubclass(MultivariateGaussian, IndependentColumns)
-    (True, False)
+    The log-likelihood of a row is the sum of the terms of its columns:
+
+    >>> import numpy as np
+    >>> from suffice.families import Gaussian, IndependentColumns
+    >>> from suffice.statistics import ClassAxis, Membership
+    >>> family, rows = Gaussian(), np.array([[1.0, 5.0], [3.0, 9.0], [10.0, 4.0], [14.0, 8.0]])
+    >>> isinstance(family, IndependentColumns)
+    True
+    >>> members = Membership(ClassAxis.of(["a", "b"]), codes=np.array([0, 0, 1, 1]))
+    >>> parameters = family.estimate(family.summarize(rows, members))
+    >>> family.terms(parameters, rows[:1]).round(2)
+    array([[[ -1.42,  -2.11],
+            [-16.74,  -1.74]]])
+    >>> family.log_likelihood(parameters, rows[:1]).round(2)
+    array([[ -3.53, -18.47]])
     """
 
     independent: ClassVar[bool] = True
@@ -58,17 +70,18 @@ class IndependentColumns(Family):
 
     @abstractmethod
     def cells(self, parameters: Parameters, values: Float, columns: int | Index) -> Float:
-        """log p(x_j | k) of each cell under each class (m, K).
+        """Compute log p(x_j | k) of each cell under each class (m, K).
 
         Parameters
         ----------
         values : array of shape (m,)
+            Values of the cells.
         columns : int, or array of int of shape (m,)
             Column of each cell; one number if all cells are in one column.
         """
 
     def log_likelihood(self, parameters: Parameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Compute log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if is_sparse(x):
             return self._of_sparse(parameters, x)
         out = np.zeros((len(x), self._n_classes(parameters)))
@@ -86,17 +99,17 @@ class IndependentColumns(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K); NaN if there is no estimate without the row."""
+        """Compute log p(x | y) of each row given all other rows (n, K); NaN if there is no estimate without the row."""
         return leave_one_out_cells(self, statistic, x, members, columns)
 
     def terms(self, parameters: Parameters, x: Matrix) -> Float:
-        """Part of each column in `log_likelihood` (n, K, d)."""
+        """Compute the part of each column in `log_likelihood` (n, K, d)."""
         x = x.tocsc() if is_sparse(x) else x
         columns = [self.known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
         return np.stack(columns, axis=2) if columns else np.zeros((len(x), self._n_classes(parameters), 0))
 
     def weighted_log_likelihood(self, parameters: Parameters, x: Matrix, weights: Float) -> Float:
-        """Σ_j w_j log p(x_j | y) of each row under each class (n, K); a column of weight zero has no effect."""
+        """Compute Σ_j w_j log p(x_j | y) of each row under each class (n, K); a column of weight zero has no effect."""
         if is_sparse(x):
             return self._of_sparse(parameters, x, weights)
         out = np.zeros((x.shape[0], self._n_classes(parameters)))
@@ -127,7 +140,7 @@ class IndependentColumns(Family):
         return out
 
     def column_log_density(self, parameters: Parameters, values: Float, j: int) -> Float:
-        """log p(x_j | y) of some numbers in column j alone (m, K)."""
+        """Compute log p(x_j | y) of some numbers in column j alone (m, K)."""
         return self.known_cells(parameters, values, j)
 
     def _of_sparse(self, parameters: Parameters, x: Matrix, weights: Float | None = None) -> Float:
@@ -158,11 +171,11 @@ class IndependentColumns(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: how often each value of each column occurs in each class."""
+        """List the aggregates of a query engine: how often each value of each column occurs in each class."""
         return [value_counts([nw.col(name)]) for name in columns]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> FamilyStatistic:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         parts = []
         for answer, name in zip(answers, columns, strict=True):
             values = np.array([np.nan if v is None else v for v in answer[value(0)]], dtype=np.float64)[:, None]

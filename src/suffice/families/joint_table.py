@@ -2,8 +2,8 @@
 
     p(x | k) = (n_k(x) + α) / (n_k + α M),    M = Π_j L_j
 
-It counts p(x, y) itself: it makes no assumption, but has exponentially many cells. Only cells that were seen are
-stored; the prior gives each of the M cells α = ``smoothing`` pseudo-rows.
+The table counts p(x, y) itself. It makes no assumption, but the number of cells grows exponentially with the columns.
+Only cells that were seen are stored; the prior gives each of the M cells α = ``smoothing`` pseudo-rows.
 """
 
 from __future__ import annotations
@@ -76,29 +76,31 @@ class JointTableParameters:
 @register
 @dataclass(frozen=True)
 class JointTable(Family):
-    """All columns of a block as one categorical column.
+    """Joint table: a probability for each combination of the levels of a block of columns.
 
     Parameters
     ----------
-    estimation : {"map", "mle", "bayes"}
-    smoothing : float
-        Pseudo-rows of each cell that the prior is worth. There are so many cells that one row for each is a strong
-        prior: if most cells were never seen, about one over the number of cells is weaker.
-    unseen : {"ignore", "error"}
-        Whether a level that was never seen counts as missing, or is an error.
-    missing : {"ignore"}
-        The table is summed over missing cells.
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How probabilities are computed: with a conjugate prior, by maximum likelihood, or integrated over their
+        posterior.
+    smoothing : float, default=1
+        Number of pseudo-rows of each combination. If most combinations were never seen, one pseudo-row for each is a
+        strong prior; one over the number of combinations is a weaker one.
+    unseen : {"ignore", "error"}, default="ignore"
+        Whether to treat a level that was never seen as missing, or to raise an error.
+    missing : {"ignore"}, default="ignore"
+        Predictions sum the table over missing cells.
 
     See Also
     --------
-    suffice.families.Categorical : Columns that are independent given the class.
-    suffice.families.AveragedDependence : Many columns, each of which depends on one other.
+    suffice.families.Categorical : Columns with levels that are independent given the class.
+    suffice.families.AveragedDependence : Many columns, each of which depends on one other column.
     suffice.statistics.JointCounts : The statistic.
 
     Notes
     -----
-    A row with a missing cell belongs to no cell of the table and is not counted. For prediction the table is summed
-    over the missing columns, which is exact.
+    A row with a missing cell belongs to no cell of the table, so it is not counted. For predictions, the table is
+    summed over the missing columns, which is exact.
 
     Examples
     --------
@@ -152,7 +154,7 @@ class JointTable(Family):
     # ------------------------------------------------------------------ summarize
 
     def zero(self, classes: ClassAxis, n_columns: int) -> JointCounts:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return JointCounts.zero(classes, n_columns)
 
     def summarize(self, x: Coded, members: Membership, columns: Sequence[object] | None = None) -> JointCounts:
@@ -176,15 +178,15 @@ class JointTable(Family):
     # ------------------------------------------------------------------ log-likelihood
 
     def expected_kind(self, parameters: JointTableParameters, j: int) -> ColumnKind | None:
-        """Type of the levels of column j, if they all have one."""
+        """Return the type of the levels of column j, if they all have one."""
         return kind_of_levels(parameters.levels[j])
 
     def accepting_unseen(self) -> Self:
-        """The same family, with unseen levels ignored if they were an error."""
+        """Return the family that ignores unseen levels if they were an error."""
         return replace(self, unseen="ignore") if self.unseen == "error" else self
 
     def check_seen(self, parameters: JointTableParameters, x: Coded, names: Sequence[object]) -> Coded:
-        """Rows as codes of the model's levels; raises `InputError` for unseen levels if those are an error."""
+        """Convert rows to codes of the model's levels; raises `InputError` for unseen levels if those are an error."""
         columns = (
             check_unseen(column, levels, name, self.unseen, len(x))
             for column, levels, name in zip(x.columns, parameters.levels, names, strict=True)
@@ -192,7 +194,7 @@ class JointTable(Family):
         return Coded(len(x), tuple(columns))
 
     def log_likelihood(self, parameters: JointTableParameters, x: Coded) -> Float:
-        """log p(x | y) of each row under each class (n, K), summed over the columns that are missing."""
+        """Compute log p(x | y) of each row under each class (n, K), summed over the columns that are missing."""
         p = parameters
         columns = (column.on(levels) for column, levels in zip(x.columns, p.levels, strict=True))
         codes = Coded(len(x), tuple(columns)).matrix()
@@ -230,7 +232,7 @@ class JointTable(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K): its cell has one count less in its own class.
+        """Compute log p(x | y) of each row given all other rows (n, K): its cell has one count less in its own class.
 
         A row is NaN if without it a level was never seen, or a class has no rows in the table.
         """
@@ -270,7 +272,7 @@ class JointTable(Family):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: JointTableParameters, codes: Codes, rng: np.random.Generator) -> Coded:
-        """One row drawn from p(x | y = code) for each code: a cell that was seen, or any cell at random."""
+        """Draw one row from p(x | y = code) for each code: a cell that was seen, or any cell at random."""
         p = parameters
         drawn = np.full((len(codes), len(p.levels)), -1, dtype=np.int64)
         if p.n_cells:
@@ -305,7 +307,7 @@ class JointTable(Family):
         return float(self.smoothing * (np.log1p(p.count / p.alpha).sum() - whole.sum()))
 
     def log_evidence(self, statistic: JointCounts) -> float:
-        """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class."""
+        """Compute log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class."""
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         if statistic.missing.any():
@@ -324,11 +326,11 @@ class JointTable(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: how often each combination of levels occurs in each class."""
+        """List the aggregates of a query engine: how often each combination of levels occurs in each class."""
         return [value_counts([nw.col(name) for name in columns])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> JointCounts:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         coded = tuple(CodedColumn(*coded_values(answers[0][value(j)])) for j in range(len(columns)))
         return JointCounts.summarize(Coded(len(coded[0].codes), coded), members_of(answers[0]))
 

@@ -43,7 +43,7 @@ def leave_one_out_cells(
     *,
     by_column: bool = False,
 ) -> Float:
-    """log p(x | y) of each row given all other rows (n, K), for any family of independent columns.
+    """Compute log p(x | y) of each row given all other rows (n, K), for any family of independent columns.
 
     With ``by_column``, log p(x_j | y) of each cell (n, K, d).
 

@@ -43,7 +43,7 @@ class PseudoCounts:
 
     @classmethod
     def of(cls, priors: Sequence[Dirichlet], levels: Levels) -> PseudoCounts:
-        """Those of a given prior of each class.
+        """Return the pseudo-rows of a given prior of each class.
 
         >>> found = PseudoCounts.of([Dirichlet({"a": 3}, other=0.5)], Levels.of(["a", "b"]))
         >>> found.level, found.total

@@ -35,10 +35,10 @@ BLOCK_BYTES = 1 << 20  # of rows centred and multiplied together
 
 
 class Linear(NamedTuple):
-    """Log-likelihoods that are linear in x, up to a term common to all classes.
+    """Log-likelihoods that are linear in x, up to a term that all classes share.
 
     ``log p(x | k) = offset_k + (x − origin) · coef_k + (the same for every k)``. The origin lies among the data, so no
-    digits are lost if they are far from zero.
+    digits are lost if the data are far from zero.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Linear(NamedTuple):
 
     See Also
     --------
-    suffice.NotLinearError : Raised by families whose log-odds are not linear.
-    suffice.GaussianDiscriminant : Has ``linear_form()``, which is θ and θ₀ of the whole model.
+    suffice.NotLinearError : The error of families whose log-odds are not linear.
+    suffice.GaussianDiscriminant : Its ``linear_form()`` has θ and θ₀ of the whole model.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def linear_scores(x: Float, form: Linear) -> Float:
 
 
 def linear_posterior(x: Matrix, form: Linear, finish: PosteriorRequest) -> int:
-    """Write what ``finish`` asks of `linear_scores`; returns the first row without a posterior, or −1."""
+    """Write what ``finish`` requests of `linear_scores`; returns the first row without a posterior, or −1."""
     coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
     return kernels.linear_posterior(x, coef, offset, origin=np.ascontiguousarray(form.origin), request=finish)[1]
 
@@ -149,7 +149,7 @@ class CellForm:
     def write_posterior(
         self, x: Matrix, finish: PosteriorRequest, threshold: float | None = None, *, missing: bool = True
     ) -> int | None:
-        """Write what ``finish`` asks of the scores; returns the first row without a posterior, or −1.
+        """Write what ``finish`` requests of the scores; returns the first row without a posterior, or −1.
 
         None if x is sparse or a cell may be impossible: such rows must be scored first.
         """

@@ -32,14 +32,14 @@ __all__ = ["LogNormal"]
 @register
 @dataclass(frozen=True)
 class LogNormal(Gaussian):
-    """Independent positive columns whose logarithms are Gaussian.
+    """Log-normal: positive numbers whose logarithms are Gaussian, independent given the class.
 
-    Numbers of 0 and below are an error. All settings are about the logarithms.
+    Numbers of 0 and below are an error. All settings apply to the logarithms.
 
     Parameters
     ----------
     variance, mix, spherical, divisor, floor, missing, estimation, smoothing, conjugate_prior
-        As in `suffice.families.Gaussian`.
+        As in `suffice.families.Gaussian`, for log x.
 
     See Also
     --------
@@ -99,7 +99,7 @@ class LogNormal(Gaussian):
         return np.asarray(super().cells(parameters, logs, columns) - logs[:, None])
 
     def log_likelihood(self, parameters: GaussianParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Compute log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if parameters.freedom is not None or is_sparse(x):
             return IndependentColumns.log_likelihood(self, parameters, x)
         out = np.empty((len(x), len(parameters.mean)))
@@ -143,7 +143,7 @@ class LogNormal(Gaussian):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """`leave_one_out` of each column alone (n, K, d)."""
+        """Compute `leave_one_out` for each column alone (n, K, d)."""
         return self._of_logarithms().leave_one_out_terms(statistic, parameters, logarithms(x), members, columns)
 
     def _of_logarithms(self) -> Gaussian:
@@ -159,7 +159,7 @@ class LogNormal(Gaussian):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         return np.exp(super().sample(parameters, codes, rng))
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
@@ -181,7 +181,7 @@ class LogNormal(Gaussian):
         return super().log_evidence(statistic) - float((statistic.weight * statistic.mean).sum())
 
     def mean_and_variance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k."""
+        """Compute the mean and variance of each column (d,) of class k."""
         if self.estimation == "bayes":
             return np.full(parameters.mean.shape[1], np.inf), np.full(parameters.mean.shape[1], np.inf)
         mean, variance = parameters.mean[k], parameters.variance[k]
@@ -189,11 +189,11 @@ class LogNormal(Gaussian):
         return centre, np.expm1(variance) * centre**2
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: moments of log x in each class, and the least x."""
+        """List the aggregates that a query engine must compute: moments of log x in each class, and the least x."""
         return [*super().aggregates(columns), sums_by_class([number(name) for name in columns])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         check_least(answers[1], columns, "a log_normal column holds numbers above 0", zero=False)
         return super().from_aggregates(answers, columns)
 

@@ -93,32 +93,33 @@ class MultinomialParameters:
 @register
 @dataclass(frozen=True)
 class Multinomial(Family):
-    """Vectors of counts, such as words in a document.
+    """Multinomial: vectors of counts, such as the words of a document.
 
     Parameters
     ----------
-    estimation : {"map", "mle", "bayes"}
-        With ``bayes`` a vector of counts has a Dirichlet-multinomial distribution: a second draw of the same column is
-        more likely than the first, and the log-odds are not linear.
-    smoothing : float
-        Pseudo-draws of each column that the prior is worth.
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How shares are computed: with a conjugate prior, by maximum likelihood, or integrated over their posterior. With
+        ``bayes``, a row has a Dirichlet-multinomial distribution: a second draw of the same column is more likely than
+        the first, and the log-odds are not linear.
+    smoothing : float, default=1
+        Number of pseudo-draws of each column.
     conjugate_prior : Dirichlet, or mapping from class to Dirichlet, optional
-        A prior with given numbers, for ``map`` and ``bayes``: pseudo-draws of each column, in the order of the columns.
-        ``smoothing`` then has no effect.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``: pseudo-draws of each column, in the order of
+        the columns. ``smoothing`` then has no effect.
 
     See Also
     --------
-    suffice.families.Poisson : Counts whose total matters, too.
-    suffice.families.Text : Counts words of documents itself.
-    suffice.families.Dirichlet : A conjugate prior with given numbers.
-    suffice.naive_bayes.MultinomialNB : Vectors of counts with the interface of scikit-learn.
+    suffice.families.Poisson : Counts whose total is evidence, too.
+    suffice.families.Text : Documents, whose words it counts itself.
+    suffice.families.Dirichlet : The conjugate prior.
+    suffice.naive_bayes.MultinomialNB : The classifier with the interface of scikit-learn.
     suffice.statistics.CountVectors : The statistic.
 
     Notes
     -----
-    The length of a row is given and does not affect the class. `sample` draws it from a Poisson distribution with the
-    mean length of the class. A missing count is an error, since the counts of a row share one length; use the Poisson
-    family for columns of counts with missing cells.
+    The length of a row, the sum of its counts, is no evidence for a class. `sample` draws it from a Poisson
+    distribution with the mean length of the class. A missing count is an error, because the counts of a row share one
+    length; for columns of counts with missing cells, use the Poisson family.
 
     Examples
     --------
@@ -163,7 +164,7 @@ class Multinomial(Family):
         check_cells(x, present, names, is_count, "a count is a whole number of at least 0", missing=False)
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CountVectors:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return CountVectors.zero(classes, n_columns)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CountVectors:
@@ -171,7 +172,7 @@ class Multinomial(Family):
         return CountVectors.summarize(x, members)
 
     def after_removal(self, before: CountVectors, after: CountVectors, columns: Sequence[object]) -> CountVectors:
-        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        """Return the statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
         return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
@@ -197,7 +198,7 @@ class Multinomial(Family):
     # ------------------------------------------------------------------ log-likelihood
 
     def log_likelihood(self, parameters: MultinomialParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class, given its length (n, K)."""
+        """Compute log p(x | y) of each row under each class, given its length (n, K)."""
         p = parameters
         if self.estimation == "bayes":
             return predictive(p.draws, x) + log_coefficients(x)[:, None]
@@ -222,7 +223,7 @@ class Multinomial(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K): its own class loses its draws."""
+        """Compute log p(x | y) of each row given all other rows (n, K): its own class loses its draws."""
         assert members.codes is not None
         w = np.ones(x.shape[0]) if members.weights is None else members.weights
         total, c = statistic.total, members.codes
@@ -296,7 +297,7 @@ class Multinomial(Family):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: MultinomialParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         p = parameters
         share = np.exp(p.log_share)
         lengths = np.minimum(poisson_draws(p.length[codes], rng), 2.0**62).astype(np.int64)
@@ -329,7 +330,7 @@ class Multinomial(Family):
         return weighted_logs(self._prior(statistic), parameters.log_share)
 
     def log_evidence(self, statistic: CountVectors) -> float:
-        """log ∫ p(rows | θ) p(θ) dθ given the lengths, a ratio of Dirichlet normalisers in each class."""
+        """Compute log ∫ p(rows | θ) p(θ) dθ given the lengths, a ratio of Dirichlet normalisers in each class."""
         if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         a, size = np.broadcast_to(self._prior(statistic), statistic.total.shape), statistic.total.sum(axis=1)
@@ -339,12 +340,12 @@ class Multinomial(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: how often each count of each column and each length occurs."""
+        """List the aggregates of a query engine: how often each count of each column and each length occurs."""
         length = functools.reduce(operator.add, (nw.col(name) for name in columns))
         return [value_counts([length]), *(value_counts([nw.col(name)]) for name in columns)]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> CountVectors:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         axis = members_of(answers[0]).classes
         weight, total, coefficient = np.zeros(len(axis)), np.zeros((len(axis), len(columns))), np.zeros(len(axis))
         for j, (answer, name) in enumerate(zip(answers, ["length", *columns], strict=True)):
@@ -371,7 +372,7 @@ class Multinomial(Family):
         return self.table(parameters, j) | draws | {"length": parameters.length}
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Multinomial, CountVectors]:
-        """The family with the given shares; with draws, those of a Dirichlet-multinomial distribution.
+        """Return the family with the given shares; with draws, those of a Dirichlet-multinomial distribution.
 
         Without a length, a row has as many draws as columns on average.
         """

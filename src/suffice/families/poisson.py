@@ -1,6 +1,6 @@
-"""Independent counts.
+"""Poisson counts that are independent given the class.
 
-    p(x | k) = Π_j λ_kj^{x_j} e^{−λ_kj} / x_j!
+p(x | k) = Π_j λ_kj^{x_j} e^{−λ_kj} / x_j!
 
 The prior of each rate is a gamma distribution worth ``smoothing`` pseudo-rows with the mean of all rows (and half an
 event more in total, so no rate is zero), or a given `GammaRate`; its posterior predictive is the negative binomial
@@ -50,8 +50,8 @@ PRIOR_EVENTS = 0.5  # Jeffreys' prior of the common rate: a count that was alway
 class PoissonParameters:
     """Rates of each class and values for their evaluation (K, d), and an origin (d,).
 
-    Log-odds are evaluated relative to the ``origin``. It is the rate λ̄ of all rows if all classes are near it, so large
-    counts cost no digits, and zero otherwise. ``log_ratio`` is log λ/λ̄, or log λ. The rates were estimated from
+    Log-odds are evaluated relative to the ``origin``. It is the rate λ̄ of all rows if all classes are near it, so
+    large counts cost no digits, and zero otherwise. ``log_ratio`` is log λ/λ̄, or log λ. The rates were estimated from
     ``events`` and ``rows``.
     """
 
@@ -73,23 +73,24 @@ class PoissonParameters:
 @register
 @dataclass(frozen=True)
 class Poisson(IndependentColumns):
-    """Independent counts.
+    """Poisson: counts, independent given the class.
 
     Parameters
     ----------
-    estimation : {"map", "mle", "bayes"}
-        With ``bayes`` a count has a negative binomial distribution, and its log-odds are not linear.
-    smoothing : float
-        Number of pseudo-rows of the prior.
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How rates are computed: with a conjugate prior, by maximum likelihood, or integrated over their posterior. With
+        ``bayes``, a count has a negative binomial distribution, and the log-odds are not linear.
+    smoothing : float, default=1
+        Number of pseudo-rows of the conjugate prior.
     conjugate_prior : GammaRate, or mapping from class to GammaRate, optional
-        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``. ``smoothing`` then has no effect.
 
     See Also
     --------
     suffice.families.Geometric : Counts with a longer tail.
-    suffice.families.Multinomial : Vectors of counts whose total does not matter.
-    suffice.families.GammaRate : A conjugate prior with given numbers.
-    suffice.naive_bayes.PoissonNB : Counts with the interface of scikit-learn.
+    suffice.families.Multinomial : Vectors of counts whose total is no evidence.
+    suffice.families.GammaRate : The conjugate prior.
+    suffice.naive_bayes.PoissonNB : The classifier with the interface of scikit-learn.
     suffice.statistics.CellSums : The statistic.
 
     Examples
@@ -137,7 +138,7 @@ class Poisson(IndependentColumns):
         return is_count(values)
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return CellSums.zero(classes, n_columns, 2)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
@@ -145,7 +146,7 @@ class Poisson(IndependentColumns):
         return CellSums.summarize(x, members, (identity, log_factorial))
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        """Return the statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
         return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
@@ -194,7 +195,7 @@ class Poisson(IndependentColumns):
         return np.where(p.rows.T[columns] > 0, scipy.special.xlogy(v, rate) - rate - scipy.special.gammaln(v + 1), 0.0)
 
     def terms(self, parameters: PoissonParameters, x: Matrix) -> Float:
-        """Part of each column in `relative_log_likelihood` (n, K, d)."""
+        """Compute the part of each column in `relative_log_likelihood` (n, K, d)."""
         if self.estimation == "bayes":
             return super().terms(parameters, x)
         p = parameters
@@ -205,7 +206,7 @@ class Poisson(IndependentColumns):
         return np.where(np.isnan(dense), 0.0, parts)
 
     def log_likelihood(self, parameters: PoissonParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Compute log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if self.estimation == "bayes":
             return super().log_likelihood(parameters, x)
         p = parameters
@@ -232,7 +233,7 @@ class Poisson(IndependentColumns):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K), without the term log x! that all classes share.
+        """Compute log p(x | y) of each row given all other rows (n, K), without the term log x! that all classes share.
 
         Every row contributes to the prior of every class, unless the prior has given numbers.
         """
@@ -286,7 +287,7 @@ class Poisson(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: PoissonParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         rate = parameters.rate[codes]
         if self.estimation == "bayes":
             rows = np.where(parameters.rows > 0, parameters.rows, 1.0)
@@ -315,7 +316,7 @@ class Poisson(IndependentColumns):
         return float((scipy.special.xlogy(prior.total[:, 0], parameters.rate) - prior.weight * parameters.rate).sum())
 
     def log_evidence(self, statistic: CellSums) -> float:
-        """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
+        """Compute log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
         if self.smoothing == 0 and self.conjugate_prior is None:
             raise no_proper_prior(self.name)
         prior = self._prior(statistic)
@@ -332,7 +333,7 @@ class Poisson(IndependentColumns):
         return float(np.where(known, each, 0.0).sum())
 
     def mean_and_variance(self, parameters: PoissonParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k."""
+        """Compute the mean and variance of each column (d,) of class k."""
         rate = parameters.rate[k]
         if self.estimation == "bayes":
             return rate, rate * (1 + 1 / np.where(parameters.rows[k] > 0, parameters.rows[k], np.inf))
@@ -344,7 +345,7 @@ class Poisson(IndependentColumns):
         return shown | {"rows": parameters.rows[:, j]} if self.estimation == "bayes" else shown
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Poisson, CellSums]:
-        """The family with the given rates; with rows, those of a negative binomial distribution."""
+        """Return the family with the given rates; with rows, those of a negative binomial distribution."""
         rate, rows = tables[0].numbers("rate", least=0), tables[0].optional("rows", above=0)
         weight = np.ones_like(rate) if rows is None else rows
         family = replace(self, estimation="mle") if rows is None else replace(self, estimation="bayes", smoothing=0.0)

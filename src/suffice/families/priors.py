@@ -1,8 +1,8 @@
 """Conjugate priors with given numbers, for ``estimation="map"`` and ``"bayes"``.
 
-A conjugate prior is a number of pseudo-rows. Without one of these objects a family makes them from ``smoothing``: for
-levels as many of each, for numbers and counts rows like all rows together. With one, the pseudo-rows are those that it
-describes, whatever the data, and ``smoothing`` has no effect.
+A conjugate prior acts like a number of pseudo-rows. By default, a family makes them from ``smoothing``: equally many of
+each level, or for numbers and counts rows that look like all rows together. An object of this module describes the
+pseudo-rows independently of the data, and ``smoothing`` then has no effect.
 
     Beta(a, b)                                  yes/no: a pseudo-rows of yes and b of no
     Dirichlet({level: α, …})                    levels: α pseudo-rows of each
@@ -13,8 +13,8 @@ describes, whatever the data, and ``smoothing`` has no effect.
 Modes are those of natural parameters (see `suffice.families.estimation`), so for Beta and Dirichlet priors and for
 rates ``map`` is the posterior mean: (yes + a)/(n + a + b). Laplace's rule is Beta(1, 1).
 
-One prior holds for all columns of a family and for all classes. A mapping from each class to a prior gives every class
-its own.
+One prior applies to all columns of a family and to all classes. A mapping from classes to priors gives each class its
+own prior.
 """
 
 from __future__ import annotations
@@ -77,21 +77,21 @@ def _set(prior: object, **values: object) -> None:
 
 @dataclass(frozen=True)
 class Beta:
-    """The prior of a probability: ``a`` pseudo-rows of yes and ``b`` of no.
+    """Conjugate prior of a probability: ``a`` pseudo-rows of yes and ``b`` pseudo-rows of no.
 
-    For the geometric family they are ``a`` successes after ``b`` failures in all. The prior mean is a/(a + b), and
-    a + b is its weight in rows. ``map`` and ``bayes`` estimate (yes + a)/(n + a + b).
+    In the geometric family they are ``a`` successes after ``b`` failures in total. The prior mean is a/(a + b), and a +
+    b is the weight of the prior in rows. ``map`` and ``bayes`` estimate (yes + a)/(n + a + b).
 
     Parameters
     ----------
     a, b : float
-        Above 0.
+        Numbers of pseudo-rows, above 0.
 
     See Also
     --------
-    suffice.families.Bernoulli : Yes/no columns.
-    suffice.families.Geometric : Failures before the first success.
-    suffice.families.Dirichlet : The prior of more than two shares.
+    suffice.families.Bernoulli : The family of yes/no columns.
+    suffice.families.Geometric : The family of failures before the first success.
+    suffice.families.Dirichlet : Conjugate prior of the shares of more than two levels.
 
     Examples
     --------
@@ -119,27 +119,37 @@ class Beta:
 
 @dataclass(frozen=True)
 class GammaRate:
-    """The prior of a rate: a gamma distribution with the shape ``events`` and the rate ``exposure``.
+    """Conjugate prior of a rate: a gamma distribution with the shape ``events`` and the rate ``exposure``.
 
-    For the Poisson family they are pseudo-events in ``exposure`` pseudo-rows: λ = (Σ x + events)/(n + exposure). For
-    the exponential family they are pseudo-rows with a total time of ``exposure``: λ = (n + events)/(Σ x + exposure).
-    Both are the posterior mean of the rate, and the mode of its logarithm.
+    In the Poisson family, it acts like ``exposure`` pseudo-rows with ``events`` events in total: λ = (Σ x + events)/(n
+    + exposure). In the exponential family, it acts like ``events`` pseudo-rows with a total time of ``exposure``: λ =
+    (n + events)/(Σ x + exposure). Both are the posterior mean of the rate, and the mode of its logarithm.
 
     Parameters
     ----------
     events, exposure : float
-        Above 0. The exposure is in the units of the column for the exponential family.
+        Numbers above 0. In the exponential family, the exposure has the unit of the column.
 
     See Also
     --------
-    suffice.families.Poisson : Counts.
-    suffice.families.Exponential : Waiting times.
+    suffice.families.Poisson : The family of counts.
+    suffice.families.Exponential : The family of waiting times.
 
     Examples
     --------
     >>> from suffice.families import Poisson
     >>> Poisson(conjugate_prior=GammaRate(events=10, exposure=4))
     Poisson(conjugate_prior=GammaRate(events=10.0, exposure=4.0))
+
+    With two rows of 14 events in total, the rate is (14 + 10)/(2 + 4); with two rows of 2 events, it is (2 + 10)/(2 +
+    4):
+
+    >>> from suffice import NaiveBayes
+    >>> family = Poisson(conjugate_prior=GammaRate(events=10, exposure=4))
+    >>> NaiveBayes(family).fit([[6], [8], [0], [2]], ["busy", "busy", "quiet", "quiet"]).parameters(0)
+    class  rate
+    busy      4
+    quiet     2
     """
 
     events: float
@@ -152,36 +162,45 @@ class GammaRate:
 
 @dataclass(frozen=True)
 class NormalInverseGamma:
-    """The prior of the mean and variance of a Gaussian column: pseudo-rows with a given mean and variance.
+    """Conjugate prior of the mean and variance of a Gaussian column: pseudo-rows with a given mean and variance.
 
     In the usual notation μ | σ² ~ N(mean, σ²/κ) and σ² ~ Inv-Gamma(ν/2, ν variance/2), with κ = ``rows`` and ν =
     ``variance_rows``. With n rows of mean x̄ and sum of squares S, ``map`` estimates::
 
         μ = (n x̄ + κ mean)/(n + κ),    σ² = (S + ν variance + κ n/(κ + n) (x̄ − mean)²)/(n + ν)
 
-    and ``bayes`` is Student's t with n + ν degrees of freedom.
+    and with ``bayes`` a value has Student's t distribution with n + ν degrees of freedom.
 
     Parameters
     ----------
     mean : float
-        In the units of the column; of its logarithm for the log_normal family.
+        Mean, in the unit of the column; in the log_normal family, that of its logarithm.
     variance : float
         Variance within a class, above 0.
     rows : float
-        Pseudo-rows that the mean is worth.
+        Weight of the mean, as a number of pseudo-rows.
     variance_rows : float, optional
-        Pseudo-rows that the variance is worth; as many as ``rows`` by default.
+        Weight of the variance, as a number of pseudo-rows. By default that of the mean.
 
     See Also
     --------
-    suffice.families.Gaussian : The columns that it is a prior of.
-    suffice.families.NormalInverseWishart : The prior of a covariance matrix.
+    suffice.families.Gaussian : The family with this prior.
+    suffice.families.NormalInverseWishart : Conjugate prior of a mean vector and a covariance matrix.
 
     Examples
     --------
     >>> from suffice.families import Gaussian
     >>> Gaussian(estimation="map", conjugate_prior=NormalInverseGamma(40.0, 25.0, rows=5))
     Gaussian(estimation='map', conjugate_prior=NormalInverseGamma(mean=40.0, variance=25.0, rows=5.0))
+
+    Means of two rows, 32 and 55, move towards 40, which has the weight of five rows:
+
+    >>> from suffice import NaiveBayes
+    >>> family = Gaussian(estimation="map", conjugate_prior=NormalInverseGamma(40.0, 25.0, rows=5))
+    >>> NaiveBayes(family).fit([[30.0], [34.0], [52.0], [58.0]], ["a", "a", "b", "b"]).parameters(0)
+    class     mean  deviation
+    a      37.7143    5.66226
+    b      44.2857    8.14536
     """
 
     mean: float
@@ -203,7 +222,7 @@ class NormalInverseGamma:
 
     @property
     def degrees(self) -> float:
-        """Pseudo-rows that the variance is worth."""
+        """Weight of the variance, as a number of pseudo-rows."""
         assert self.variance_rows is not None
         return self.variance_rows
 
@@ -214,34 +233,43 @@ Square: TypeAlias = float | tuple[float, ...] | tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class NormalInverseWishart:
-    """The prior of the mean and covariance of a multivariate Gaussian: pseudo-rows with given mean and covariance.
+    """Conjugate prior of the mean and covariance of a multivariate Gaussian: pseudo-rows with given values of both.
 
     In the usual notation μ | Σ ~ N(mean, Σ/κ) and Σ ~ Inv-Wishart(ν covariance, ν + d − 1), with κ = ``rows`` and ν =
     ``covariance_rows``; any ν above 0 is then a proper prior. ``map`` estimates the mean and covariance of rows and
-    pseudo-rows, and ``bayes`` is a multivariate t with n + ν degrees of freedom.
+    pseudo-rows, and with ``bayes`` a row has a multivariate t distribution with n + ν degrees of freedom.
 
     Parameters
     ----------
     mean : float or sequence of d floats
-        In the order of the columns; one number is the mean of each.
+        Mean of each column, in the order of the columns; or one number for all columns.
     covariance : array of shape (d, d), sequence of d floats, or float
-        Covariance within a class, positive definite. A sequence has the variances of columns without correlation, and
-        one number is the variance of each.
+        Covariance within a class, positive definite. A sequence holds the variances of uncorrelated columns, and one
+        number is the variance of all columns.
     rows : float
-        Pseudo-rows that the mean is worth.
+        Weight of the mean, as a number of pseudo-rows.
     covariance_rows : float, optional
-        Pseudo-rows that the covariance is worth; as many as ``rows`` by default.
+        Weight of the covariance, as a number of pseudo-rows. By default that of the mean.
 
     See Also
     --------
-    suffice.families.MultivariateGaussian : The block that it is a prior of.
-    suffice.GaussianDiscriminant : Takes it as ``conjugate_prior``.
-    suffice.families.NormalInverseGamma : The prior of one column.
+    suffice.families.MultivariateGaussian : The family with this prior.
+    suffice.GaussianDiscriminant : The classifier with this prior as ``conjugate_prior``.
+    suffice.families.NormalInverseGamma : Conjugate prior of the mean and variance of one column.
 
     Examples
     --------
     >>> NormalInverseWishart([5.8, 3.1], [[0.2, 0.1], [0.1, 0.1]], rows=10)
     NormalInverseWishart(mean=(5.8, 3.1), covariance=((0.2, 0.1), (0.1, 0.1)), rows=10.0)
+
+    Means of two rows, (4.8, 3.25) and (6.65, 3), move towards those of the prior, which has the weight of ten rows:
+
+    >>> from suffice import GaussianDiscriminant
+    >>> prior = NormalInverseWishart([5.8, 3.1], [[0.2, 0.1], [0.1, 0.1]], rows=10)
+    >>> X, y = [[5.0, 3.4], [4.6, 3.1], [6.4, 2.9], [6.9, 3.1]], ["a", "a", "b", "b"]
+    >>> GaussianDiscriminant(estimation="map", conjugate_prior=prior).fit(X, y).means_.round(2)
+    array([[5.63, 3.12],
+           [5.94, 3.08]])
     """
 
     mean: Vector | Sequence[float] | Float
@@ -270,7 +298,7 @@ class NormalInverseWishart:
 
     @property
     def degrees(self) -> float:
-        """Pseudo-rows that the covariance is worth."""
+        """Weight of the covariance, as a number of pseudo-rows."""
         assert self.covariance_rows is not None
         return self.covariance_rows
 
@@ -290,31 +318,42 @@ class NormalInverseWishart:
 
 @dataclass(frozen=True, init=False, eq=False)
 class Dirichlet:
-    """The prior of the shares of levels: α pseudo-rows of each.
+    """Conjugate prior of the shares of levels: α pseudo-rows of each level.
 
-    A level that the mapping names is known, even if no row has it. ``map`` and ``bayes`` estimate (n_l + α_l)/(N + Σ α)
-    where the sum is over all known levels.
+    A level in the mapping is known, even if no row has it. ``map`` and ``bayes`` estimate (n_l + α_l)/(N + Σ α), with
+    the sum over all known levels.
 
     Parameters
     ----------
     alpha : mapping from level to float, or sequence of float
-        Pseudo-rows of each level, above 0. For the multinomial family a sequence: pseudo-draws of each column, in the
-        order of the columns.
+        Number of pseudo-rows of each level, above 0. For the multinomial family, a sequence of numbers of pseudo-draws,
+        in the order of the columns.
     other : float, default=1.0
-        Pseudo-rows of each other level that rows have, of missing cells if they are a level (``missing="category"``),
-        and of all unseen levels together (``unseen="share"``). It has no effect on the multinomial family.
+        Number of pseudo-rows of each level that is not in the mapping, of missing cells if they are a level
+        (``missing="category"``), and of all unseen levels together (``unseen="share"``). It has no effect on the
+        multinomial family.
 
     See Also
     --------
-    suffice.families.Categorical : Levels.
-    suffice.families.Multinomial : Vectors of counts.
-    suffice.families.Beta : The prior of two shares.
+    suffice.families.Categorical : The family of columns with levels.
+    suffice.families.Multinomial : The family of vectors of counts.
+    suffice.families.Beta : Conjugate prior of a single probability.
 
     Examples
     --------
     >>> from suffice.families import Categorical
     >>> Categorical(conjugate_prior=Dirichlet({"first": 1, "second": 1, "third": 2}))
     Categorical(conjugate_prior=Dirichlet({'first': 1.0, 'second': 1.0, 'third': 2.0}))
+
+    With two rows, each share is (n_l + α_l)/(2 + 4):
+
+    >>> from suffice import NaiveBayes
+    >>> family = Categorical(conjugate_prior=Dirichlet({"first": 1, "second": 1, "third": 2}))
+    >>> NaiveBayes(family).fit([["first"], ["first"], ["second"], ["third"]], ["a", "a", "b", "b"]).parameters(0)
+    level    given a   given b
+    first        0.5  0.166667
+    second  0.166667  0.333333
+    third   0.333333       0.5
     """
 
     alpha: tuple[tuple[Hashable, float], ...] | tuple[float, ...]
@@ -346,7 +385,7 @@ class Dirichlet:
 
     @property
     def _content(self) -> tuple[object, ...]:
-        """What two equal priors have in common; the order of levels has no meaning."""
+        """Content that two equal priors share, whatever the order of their levels."""
         return (frozenset(self.alpha) if self.names_levels else self.alpha), self.other
 
     @property

@@ -19,7 +19,7 @@ OUTPUT_CODES: dict[str, int] = {"score": 0, "probability": 1, "logarithm": 2, "e
 
 
 class PosteriorRequest(NamedTuple):
-    """What a kernel computes from the scores of each row, and the array it writes to.
+    """A request to a kernel: what to compute from the scores of each row, and the array to write to.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ ALL = 1 << 62
 
 
 class Cut(NamedTuple):
-    """Where text can be cut.
+    """The positions at which text can be cut.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ class SparseMatrix(Protocol):
 
     @property
     def indptr(self) -> Array:
-        """Where each row or column begins; only in CSR and CSC."""
+        """Start of each row or column; only in CSR and CSC."""
 
     @property
     def indices(self) -> Array:

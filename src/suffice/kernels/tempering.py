@@ -33,7 +33,7 @@ def tempered_loss(
     codes, weights : array of shape (n,)
         Label and weight of each row.
     prior : array of shape (n,), optional
-        Probability of the label in rows that the scores say nothing about; their share is ``share``.
+        Probability of the label in outliers, whose scores are unrelated to their labels; their share is ``share``.
 
     >>> z, codes = np.array([[0.0, np.log(3.0)], [0.0, 0.0]]), np.array([1, 0])
     >>> found = tempered_loss(z, codes, np.ones(2), 1.0, np.zeros(2))

@@ -46,31 +46,32 @@ ROUNDING = 1e-12  # of log-odds
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """A map of posteriors.
+    """A calibration: a map from the posteriors of a model to calibrated posteriors.
 
     Attributes
     ----------
     classes : ClassAxis
+        The classes.
     share : array of shape (K,)
         The class prior of the posteriors that the map was fitted to.
     slope : float
         β, the inverse temperature; below one if the model is overconfident.
     offset : array of shape (K,)
+        Offset of the log-posterior of each class.
     knots, values : tuple of arrays
         For an isotonic map, the log-odds of each class and the probabilities there; empty for a temperature.
     outliers : float
-        ε, the share of rows whose scores say nothing about their labels; 0 if the rows show none, and for an isotonic
-        map.
+        ε, the share of outliers: rows whose scores are unrelated to their labels. 0 if there is no evidence of
+        outliers, and for an isotonic map.
     rule : str
-        How rows were held out for the fit: "leave-one-out", "10 folds" (fewer of few rows), or "held-out rows" if the
-        model has many other rows.
+        How rows were held out for the fit: "leave-one-out", "10 folds" (fewer if there are few rows), or "held-out
+        rows" if the model has many other rows.
     columns : tuple
-        For weights of columns, what each weight belongs to: a column, or a tuple of dependent columns; empty for other
-        maps.
+        For weights of columns, the column or the tuple of dependent columns of each weight; empty for other maps.
     weights : array of shape (J,)
-        The weight of each of them: p₀ is ∝ p(y) Π_j p(x_j | y)^w_j.
+        The weight of each of these: p₀ is ∝ p(y) Π_j p(x_j | y)^w_j.
     keeps_prior : bool
-        Whether a row without evidence keeps the prior; not in files of earlier versions.
+        Whether a row without evidence keeps the prior; False in files of earlier versions.
     """
 
     classes: ClassAxis
@@ -96,7 +97,8 @@ class Calibration:
     def column_weights(self) -> Listing:
         """The weight of each column, or of each block of dependent columns.
 
-        Raises `InputError` for another calibration than ``calibrate="columns"``, which has no such weights.
+        Raises `InputError` unless the model has ``calibrate="columns"``, because other calibrations have no such
+        weights.
         """
         if not len(self.weights):
             raise InputError(
@@ -231,7 +233,7 @@ def fit_temperature(
     The penalties are normal priors with mean zero for log β, with different precisions above and below zero, and for
     each offset. They keep the map near the identity if there are few rows, and finite if the classes are separable.
 
-    Without evidence the map changes nothing: the temperature, the share of outliers and the offsets, which alone can
+    Without evidence, the map changes nothing: the temperature, the share of outliers and the offsets, which alone can
     change the most probable class, must each increase the log-likelihood by two nats for each parameter, as in a test
     at the level of 5 %.
 

@@ -79,7 +79,7 @@ def warn_about_empty(model: Model, table: Table) -> None:
             alone += [(at[j], block.names[j]) for j in empty.tolist()]
         elif len(empty):
             names = [block.names[j] for j in empty.tolist()]
-            _warn_about_empty(names, f" No row of {tuple(block.names)} is complete, so none counts.")
+            _warn_about_empty(names, f" No row of {tuple(block.names)} is complete, so no row counts.")
     if alone:
         _warn_about_empty([name for _, name in sorted(alone, key=lambda each: each[0])])
 

@@ -2,7 +2,7 @@
 
     p(y | x) = (1 − ε) q(y) + ε π(y)        q(y) ∝ π(y) exp(b_y + Σ_j w_j log p(x_j | y)),    w_j ≥ 0
 
-π is the class prior of the data, and ε the share of rows whose scores say nothing about their labels, as in
+π is the class prior of the data, and ε the share of outliers, whose scores are unrelated to their labels, as in
 `suffice.learning.calibration`. A temperature is the special case of equal weights. The weights are fitted to held-out
 log-likelihoods of the columns by maximum likelihood with the penalty
 

@@ -75,7 +75,7 @@ class EMRows:
 
 @dataclass(frozen=True, eq=False)
 class EMTrace:
-    """How the steps went.
+    """The steps of learning from unlabelled rows, and how they ended.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def run_em(
     solve: Callable[[Model], Estimate],
     prior_density: Callable[[Estimate, Model], float],
 ) -> tuple[Model, EMTrace]:
-    """Take steps until they gain nothing more; returns the last model and how the steps went.
+    """Take steps until they gain nothing more; returns the last model and the trace of the steps.
 
     Parameters
     ----------

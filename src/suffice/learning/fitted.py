@@ -1,4 +1,4 @@
-"""`Fitted`: what was learned, as a value. It is all that a fitted estimator knows and all that a model file holds."""
+"""`Fitted`: everything that a fitted estimator knows and that a model file holds, as one immutable value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Fitted", "fitted_of"]
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What was learned.
+    """A fitted model, as one immutable value.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Fitted:
     prior : object
         A class prior that replaces that of the specification where its parameter would change p(x | y) as well.
     given : object
-        Covariances by an estimator of the user's own.
+        Covariances by a user-defined estimator.
     trace : EMTrace, optional
-        How learning from unlabelled rows went.
+        The steps of learning from unlabelled rows.
     report : FitReport, optional
         What was read from a source.
     target : str, optional
@@ -109,7 +109,7 @@ class Fitted:
 
     @property
     def scorer(self) -> Solution:
-        """What scores rows for a posterior: the solution, or its parts with the weights of a calibration."""
+        """The object that scores rows for a posterior: the solution, or its parts with the weights of a calibration."""
         return self.solution if self.weighted is None else self.weighted
 
     @cached_property
@@ -198,13 +198,13 @@ class Fitted:
         return self if specification is self.specification else replace(self, specification=specification)
 
     def calibrated(self, joint: Float, classes: ClassAxis) -> Float:
-        """Scores of the `scorer`, up to a term of each row, calibrated if the specification asks for it."""
+        """Scores of the `scorer`, up to a term of each row, calibrated if the specification requests it."""
         if not self.specification.calibrates:
             return joint
         return self.required_calibration().applied(joint, classes, self.estimate.prior)
 
     def required_calibration(self) -> Calibration:
-        """The calibration that the specification asks for; raises if no fit has provided it."""
+        """The calibration that the specification requests; raises if no fit has provided it."""
         if self.calibration is None:
             raise InputError(
                 "calibrate was set after the fit, so there is no calibration yet. Call fit again.", argument="calibrate"
@@ -217,7 +217,7 @@ class Fitted:
 
 
 def fitted_of(model: Any, verb: str) -> Fitted:
-    """What a model has learned; raises `InputError` if it is not a model of the library.
+    """Return the `Fitted` of a model; raises `InputError` if it is not a model of the library.
 
     ``verb`` names the function that takes the model, for the message.
     """

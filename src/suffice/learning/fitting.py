@@ -116,7 +116,7 @@ def fit(
     specification.check()
     if isinstance(rows, LabelledSource):
         if unlabelled is not None:
-            raise InputError("Rows without labels can be learned only beside rows in memory, not beside a source.")
+            raise InputError("Unlabelled rows need labelled rows in memory; they cannot be combined with a source.")
         specification.check_verb("learning from a source")
         rows.keep = KeptRows(max(n_scored, N_CHECKED if specification.is_additive else MOST_ROWS))
     elif unlabelled is not None:

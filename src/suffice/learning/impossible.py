@@ -1,8 +1,8 @@
-"""Rows that no class can explain: p(x | y) = 0 for every class, so Bayes' rule gives no posterior.
+"""Rows with probability zero in every class, for which Bayes' rule gives no posterior.
 
 This happens without smoothing, if a row has a level, a word or a combination of levels that no class has had; and with
-numbers so far from every class that their density is zero in float64. The setting ``impossible`` says what such rows
-get: an error, the class prior, or NaN.
+numbers so far from every class that their density is zero in float64. The setting ``impossible`` sets the result for
+such rows: an error, the class prior, or NaN.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def check_impossible(value: object) -> None:
 
 
 def impossible_rows(joint: Float) -> Index:
-    """Rows that no class can explain, by log p(x, y) of the rows (n, K)."""
+    """Find the rows with probability zero in every class, by log p(x, y) of the rows (n, K)."""
     return np.flatnonzero(bayes.is_impossible(joint))
 
 
 def check_possible(
     fitted: Fitted, table: Table, joint: Float, numbers: Index | None = None, *, predicts: bool = True
 ) -> None:
-    """Raise `InputError` if no class can explain some row. The error has all such rows, and the cause in the first.
+    """Raise `InputError` if rows have probability zero in every class, with all these rows and the cause in the first.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def check_possible(
 
 
 def warn_of_impossible_rows(fitted: Fitted, table: Table, rows: Index, numbers: Index | None = None) -> None:
-    """Warn about rows that no class can explain, which got the class prior or NaN."""
+    """Warn about rows with probability zero in every class, which got the class prior or NaN."""
     first = int(rows[0] if numbers is None else numbers[rows[0]])
     found = f"{len(rows):,} of {len(table):,} rows have" if len(table) > 1 else "The row has"
     given = "the class prior" if fitted.specification.impossible == "prior" else "NaN"

@@ -1,4 +1,4 @@
-"""How much the columns of a fitted model tell about the class."""
+"""Mutual information of the columns of a fitted model and the class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that a fitted model is shown with or tested on: arrays and frames, or a source in batches."""
+"""Rows for plots, reports and tests of a fitted model: arrays and frames, or a source in batches."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class LabelledTable:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was limited, in sentences."""
+        """Sentences about limits that were applied, such as a sample."""
         notes = []
         if len(self.codes) < self.n_rows:
             notes.append(f"A random sample of {counted(len(self.codes), 'row')} of {self.n_rows:,} was used.")

@@ -86,7 +86,7 @@ def answer_of_joint(
 ) -> Array:
     """The answer to a prediction method from log p(x, y) of the rows of a table (n, K), up to a term of each row.
 
-    A row that no class can explain raises an error, or gets the class prior or NaN, as the specification says.
+    A row with probability zero in every class raises an error, or gets the class prior or NaN, by the specification.
     """
     if fitted.specification.impossible == "error":
         check_possible(fitted, table, scores, numbers)
@@ -110,7 +110,7 @@ def answer_of_joint(
 def decision(fitted: Fitted, table: Table) -> Float:
     """Calibrated log p(x, y) of each row and class (n, K), up to a term that all classes share.
 
-    A row that no class can explain raises an error, or gets the class prior or NaN, as the specification says.
+    A row with probability zero in every class raises an error, or gets the class prior or NaN, by the specification.
     """
     scores = joint(fitted, table)
     policy, rows = fitted.specification.impossible, impossible_rows(scores)

@@ -42,25 +42,28 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AdaptedPrior:
-    """A model with the class prior of unlabelled rows, and the uncertainty of that prior.
+    """Result of ``adapt_prior``: a model with the class prior of unlabelled rows, and the uncertainty of that prior.
 
     Attributes
     ----------
     model : estimator
         The model with the estimated prior; p(x | y) is unchanged.
     classes : array of shape (K,)
+        Labels of the classes.
     shares, standard_errors : array of shape (K,)
-        The maximum-likelihood prior and its standard errors, which cover the sampling of these rows and of the training
-        rows.
+        The maximum-likelihood prior and its standard errors, which include the sampling error of these rows and of the
+        training rows.
     trained : array of shape (K,)
         The prior of the original model.
     statistic, p_value : float
         Likelihood-ratio test of no shift: the χ² statistic, and the probability of at least that value under the
         original prior.
     level : float
-        p-values below it count as significant.
+        Significance level: smaller p-values are significant.
     n_iter : int
+        Number of steps.
     converged : bool
+        Whether the steps have converged.
     log_likelihood : float
         Log-likelihood of the rows minus that under a uniform prior.
     """

@@ -1,4 +1,4 @@
-"""`FitReport`: what a fit of a source has read, and the scores of its model."""
+"""`FitReport`: what a fit has read from a source, and the held-out scores of the model."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ __all__ = ["FitReport", "Scores"]
 class Scores:
     """Scores of a model on held-out rows: each row is scored by the model of other rows.
 
-    Parameters that were "auto", and a calibration, were chosen on the same held-out rows; with many rows this hardly
-    improves the scores, with a few dozen it may.
+    Parameters that are "auto", and a calibration, were chosen on the same held-out rows. This makes the scores slightly
+    too good if there are only a few dozen rows.
 
     Attributes
     ----------
     accuracy, log_loss, calibration_error : float
-        Share of correct labels; mean of −log p(label | x), with probabilities below 2.2e-16 raised to it; expected
+        Share of correct labels; mean of −log p(label | x), with probabilities of at least 2.2e-16; and expected
         calibration error of the most probable class, in 15 bins of equal width. Rows count by their weights. The only
         row of a class cannot be predicted correctly.
     accuracy_error, log_loss_error : float
-        Standard errors.
+        Standard errors of accuracy and log-loss.
     n_rows : int
-        Number of scored rows: all, or a uniform sample; rows of weight zero are not scored.
+        Number of scored rows: all rows, or a uniform sample. Rows of weight zero are not scored.
     of_rows : int
         Number of rows in the model.
     rule : str
-        "leave-one-out", "10 folds", or "held-out rows" if the model has many other rows.
+        How rows were held out: "leave-one-out", "10 folds", or "held-out rows" if the model has many other rows.
     majority : float
         Share of the most frequent class: the accuracy of a model that always predicts it.
     baseline_log_loss : float
-        Entropy of the class shares: the log-loss of a model that knows only these.
+        Entropy of the class shares: the log-loss of a model that always predicts these shares.
     balanced_accuracy : float
         Mean over the classes of the share of correct labels.
     auc : float
-        Area under the ROC curve; with more than two classes, the mean of each class against the rest. Of
-        more than four million probabilities, those of evenly spaced rows are used.
+        Area under the ROC curve; with more than two classes, the mean of each class against the rest. If there are more
+        than four million probabilities, those of evenly spaced rows are used.
     """
 
     accuracy: float
@@ -59,13 +59,14 @@ class Scores:
 
 @dataclass(frozen=True)
 class FitReport:
-    """What a fit of a source has read, and the scores of the model.
+    """Report of a fit: what was read from the source, and the held-out scores of the model.
 
     Attributes
     ----------
     source : str
         Description of the source.
     files : list of str
+        Paths of the files.
     n_rows, skipped : int
         Number of rows learned, and of bad rows skipped.
     faults : list of str
@@ -73,15 +74,17 @@ class FitReport:
     types : dict of str to str
         The type that each column was read as.
     seconds : float
+        Duration of the fit.
     scores : Scores or None
-        None if scores were not requested or could not be computed; ``why_no_scores`` gives the reason.
+        Held-out scores; None if they were not requested, or could not be computed.
     why_no_scores : str
+        The reason if there are no scores.
     problems : tuple of SufficeError
         The errors behind ``faults``, with their facts.
     notes : tuple of SufficeWarning
-        How columns were read, and likely mistakes in the data: constant columns, identifiers, codes for missing values
-        such as −999, duplicate columns, a column that alone predicts the target, and rare classes. They are not issued
-        as warnings; ``str`` gives the sentence, and ``column`` the first column.
+        Notes on how columns were read, and on likely mistakes in the data: constant columns, identifiers, codes for
+        missing values such as −999, duplicate columns, a column that alone predicts the target, and rare classes. They
+        are not issued as warnings. ``str`` returns the sentence, and ``column`` is the first column.
     family_scores : FamilyScores or None
         The log-loss of the families that were tried for columns whose family is "best".
     blocks : ColumnBlocks or None

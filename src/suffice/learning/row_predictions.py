@@ -33,14 +33,15 @@ class RowPredictions:
     Attributes
     ----------
     log_proba : array of shape (n, K)
-        log p(y | x). A row that no class can explain has the class prior, whatever the setting ``impossible`` is.
+        log p(y | x). A row with probability zero in every class has the class prior, whatever the setting
+        ``impossible`` is.
     codes : array of int of shape (n,)
         Labels, as positions among the classes of the model and, for new rows, other labels.
     weights : array of shape (n,), or None
     rule : str
         How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
     n_impossible : int
-        Number of rows that no class can explain.
+        Number of rows with probability zero in every class.
     """
 
     log_proba: Float
@@ -98,7 +99,7 @@ def _log_prior(fitted: Fitted) -> Float:
 
 
 def _marking_impossible(fitted: Fitted) -> Fitted:
-    """The model that gives rows which no class can explain no posterior, so that they can be counted."""
+    """The model with NaN for rows that have probability zero in every class, so that they can be counted."""
     specification = fitted.specification
     if not specification.has_impossible:
         return fitted

@@ -1,8 +1,8 @@
 """`Specification`: how to learn, as a value.
 
 An estimator's parameters become a specification: which blocks of which families a schema has, how parameters are
-computed from statistics, and what rows must satisfy. All functions of this room take one; no estimator is passed
-around.
+computed from statistics, and what rows must satisfy. All functions of this package take a specification; no estimator
+is passed around.
 """
 
 from __future__ import annotations
@@ -216,10 +216,10 @@ class Specification(ABC):
         """Raise if the parameters do not allow `partial_fit` on this model."""
 
     def check_batch(self, fitted: Fitted, model: Model, table: Table) -> None:  # noqa: B027
-        """Raise if a batch, whose model is given, does not go with what was learned before."""
+        """Raise if a batch, whose model is given, is incompatible with what was learned before."""
 
     def check_updated(self, model: Model, n_columns: int) -> None:  # noqa: B027
-        """Raise if the parameters do not go with a model that has learned more."""
+        """Raise if the parameters are incompatible with a model that has learned more."""
 
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:  # noqa: B027
         """Raise if two fitted models cannot be merged."""
@@ -248,7 +248,7 @@ class Specification(ABC):
 
     @property
     def impossible(self) -> str:
-        """What rows get that no class can explain: "error", "prior" or "nan"."""
+        """The result for rows with probability zero in every class: "error", "prior" or "nan"."""
         return "error"
 
     @property
@@ -266,7 +266,7 @@ class Specification(ABC):
         return False
 
     def given_covariances(self, table: Table, members: Membership) -> object:
-        """Covariances by an estimator of the user's own, which needs all rows; None without one."""
+        """Covariances by a user-defined estimator, which needs all rows; None without one."""
         return None
 
     def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:

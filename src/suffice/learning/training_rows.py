@@ -52,7 +52,7 @@ FEW_ROWS = 256  # whose labels are looked up one by one
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What is known before the first row is read.
+    """Facts that are known before the first row is read.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Expected:
         return self.specification.chosen_layout(layout, table, members, all_rows=self.all_rows)
 
     def summarize(self, table: Table, members: Membership, layout: RowLayout) -> Model:
-        """Statistics of a batch, which must go with what was learned before."""
+        """Statistics of a batch, which must be compatible with what was learned before."""
         model = summarize_batch(self.specification.reader, self.blocks(layout), layout, table, members)
         if self.fitted is not None:
             self.specification.check_batch(self.fitted, model, table)
@@ -336,7 +336,7 @@ class LabelledSource(TrainingRows):
 
     @property
     def name(self) -> str:
-        """What messages call the source."""
+        """Name of the source in messages."""
         return self.source.name or "the source"
 
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:

@@ -22,14 +22,14 @@ def is_auto(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The settings that were tried, and the log-loss of each.
+    """The settings that were tried for parameters that are "auto", and the log-loss of each.
 
     Attributes
     ----------
     names : tuple of str
         Names of the settings.
     tried : array of shape (m, number of settings)
-        Values; of type object if a setting is not a number.
+        The combinations of values that were tried; of type object if a setting is not a number.
     log_loss : array of shape (m,)
         Mean of −log p(label | row) over held-out rows.
     best : int
@@ -48,7 +48,7 @@ class Tuning:
     def of(
         cls, names: Sequence[str], tried: Sequence[Sequence[object]], log_loss: object, best: int, rule: str
     ) -> Tuning:
-        """Make one from lists of the values that were tried, numbers or not."""
+        """Make a `Tuning` from lists of the values that were tried, numbers or not."""
         numbers = all(type(value) is float for values in tried for value in values)
         table = np.empty((len(tried), len(names)), dtype=np.float64 if numbers else object)
         for i, values in enumerate(tried):
@@ -61,13 +61,13 @@ class Tuning:
         return dict(zip(self.names, self.tried[self.best].tolist(), strict=True))
 
     def check(self) -> None:
-        """Raise unless the parts go together; a model file may hold anything."""
+        """Raise unless the parts are consistent; a model file may hold anything."""
         size = len(self.log_loss)
         if self.tried.shape != (size, len(self.names)) or not 0 <= self.best < size:
             raise InputError("tuning is not a list of settings with their log-loss.")
 
     def table(self) -> Listing:
-        """The settings and their log-loss: in the order tried, or the best first if not all rows are printed."""
+        """Return the settings and their log-loss: in the order tried, or the best first if not all rows are printed."""
         order = np.arange(len(self.tried))
         if len(order) > MAX_SHOWN:
             order = np.lexsort((self.log_loss, order != self.best))

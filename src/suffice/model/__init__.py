@@ -1,9 +1,9 @@
-"""The model: blocks of columns, their statistics, and a class prior.
+"""Models as values: blocks of columns, their statistics, and the class prior.
 
     p(y | x) ∝ p(y) Π_blocks p(x_block | y)
 
-A `Model` holds statistics: it learns, merges and forgets. `Model.estimate` turns it into an `Estimate`, which holds
-parameters and scores rows. A `Conditional` is p(x | y) of one class.
+A `Model` holds statistics, so it can learn, be merged and forget. `Model.estimate` computes an `Estimate`, which holds
+parameters and scores rows. A `Conditional` is the distribution p(x | y) of one class.
 """
 
 from suffice.model.block import Block

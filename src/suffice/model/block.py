@@ -20,20 +20,21 @@ __all__ = ["Block"]
 
 @dataclass(frozen=True)
 class Block:
-    """A group of columns that share one family.
+    """A block: columns that share one family.
 
     Parameters
     ----------
     family : Family
+        Their family.
     columns : slice or sequence of int
-        Positions of the block's columns in a row.
+        Positions of the columns in a row.
     names : sequence
-        Column names for messages.
+        Names of the columns, for messages.
     chosen : bool
-        Whether the data have chosen the family. A cell to predict for that is outside its domain then counts as
-        missing; otherwise it is an error.
+        Whether the data have chosen the family. If so, a cell outside its domain counts as missing in predictions;
+        otherwise it is an error.
     member : str
-        Which further model of the columns the block belongs to, if they are modelled several times.
+        Name of the member of an ensemble that the block belongs to; empty for naive Bayes and for other models.
     """
 
     family: Family
@@ -43,7 +44,7 @@ class Block:
     member: str = ""
 
     def take(self, x: Table | Matrix) -> BlockRows:
-        """The block's part of the rows, as its family reads them: numbers, codes of levels, texts, or either."""
+        """Return the columns of the block in the form that its family reads: numbers, levels, texts, or mixed."""
         table = x if isinstance(x, Table) else MatrixTable(x)
         if self.family.reads == "categories":
             return table.categories(self.columns, self.names)
@@ -59,7 +60,7 @@ class Block:
         return table.numbers(self.columns, self.names, copy=None if self.family.reads_columns else True)
 
     def copies(self, x: Table) -> bool:
-        """Whether `take` copies numbers of all rows: they are apart in a matrix, or columns of a frame."""
+        """Whether `take` must copy numbers, because they are not adjacent in a matrix, or are columns of a frame."""
         if self.family.reads != "numbers":
             return False
         return x.copies(self.columns) if isinstance(x, MatrixTable) else not self.family.reads_columns
@@ -73,7 +74,7 @@ class Block:
             self.family.check(rows, self.names, present)
 
     def checked(self, x: Table | Matrix) -> BlockRows:
-        """The block's part of rows to predict for; raises `InputError` for values outside the family's domain."""
+        """Return the columns of the block in rows to predict for; raises `InputError` for values outside the domain."""
         rows = self.take(x)
         try:
             self.check(rows)
@@ -87,12 +88,12 @@ class Block:
         return rows
 
     def settled(self, statistic: Statistic) -> Block:
-        """The block with what the rows of its statistic have fixed."""
+        """Return the block with the choices that the rows of its statistic have made, such as the cuts of bins."""
         family = self.family.settled(statistic)
         return self if family is self.family else replace(self, family=family)
 
     def positions(self, n_columns: int) -> list[int]:
-        """Positions of the block's columns in a row."""
+        """Return the positions of the columns in a row."""
         return list(range(n_columns))[self.columns] if isinstance(self.columns, slice) else list(self.columns)
 
     @property

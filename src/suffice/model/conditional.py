@@ -30,19 +30,22 @@ SHARES_STATE = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 2)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Conditional:
-    """p(x | y) of one class, with the method names of ``scipy.stats``.
+    """The distribution p(x | y) of one class, with the method names of ``scipy.stats``.
+
+    Estimators return it from ``conditional(label)``.
 
     Parameters
     ----------
     estimate : Estimate
+        Parameters of the model.
     k : int
         Position of the class.
     dim : int
         Number of columns of a row.
     read : callable
-        Turns a user's rows into a `Table`.
+        Function that converts rows of any form to a `Table`.
     write : callable
-        Turns drawn columns into rows of the user's form.
+        Function that converts drawn columns to rows of the form that was fitted.
     """
 
     estimate: Estimate
@@ -91,7 +94,18 @@ class Conditional:
         return out
 
     def logpdf(self, x: UserRows) -> Any:
-        """Log-density of one row (d,), of rows (n, d), or of the rows of a data frame."""
+        """Compute the log-density of rows.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,) or (n, d), or data frame
+            One row, or several.
+
+        Returns
+        -------
+        float, or array of shape (n,)
+            One number for a single row.
+        """
         if hasattr(x, "columns") or is_sparse(x):
             return self.estimate.log_likelihood(self.read(x))[:, self.k]
         rows = np.asarray(x)
@@ -109,13 +123,35 @@ class Conditional:
         return out if rows.ndim == 2 else out[0]
 
     def pdf(self, x: UserRows) -> Any:
-        """Density of one row (d,), of rows (n, d), or of the rows of a data frame."""
+        """Compute the density of rows.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,) or (n, d), or data frame
+            One row, or several.
+
+        Returns
+        -------
+        float, or array of shape (n,)
+            One number for a single row.
+        """
         return np.exp(self.logpdf(x))
 
     def rvs(self, size: int = 1, random_state: Any = None) -> UserRows:
-        """Draw ``size`` random rows.
+        """Draw random rows.
 
-        As in ``scipy.stats``, an array has shape (d,) for size 1, and shape (size,) for d = 1.
+        Parameters
+        ----------
+        size : int, default=1
+            Number of rows.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed or generator.
+
+        Returns
+        -------
+        array of shape (size, d), or data frame
+            Rows of the form that was fitted. As in ``scipy.stats``, an array has shape (d,) for size 1, and shape
+            (size,) for d = 1.
         """
         size = row_count(size, "size")
         rows = self.write(self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state)))
@@ -126,14 +162,14 @@ class Conditional:
 
 
 def row_count(value: object, name: str) -> int:
-    """A number of rows to draw; raises `InputError` for anything else."""
+    """Return a number of rows to draw as an int; raises `InputError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise InputError(f"{name} is a number of rows, at least 0; got {value!r}.", argument=name)
     return int(value)
 
 
 def generator(random_state: object) -> np.random.Generator:
-    """A random generator from a seed, a generator, NumPy's older ``RandomState``, or None."""
+    """Make a random generator from a seed, a generator, a ``RandomState`` of NumPy, or None."""
     if isinstance(random_state, np.random.RandomState) and not SHARES_STATE:
         return np.random.default_rng(random_state.randint(1 << 32, size=8, dtype=np.uint32))
     try:

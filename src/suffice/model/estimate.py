@@ -42,10 +42,13 @@ class Estimate:
     Attributes
     ----------
     blocks : tuple of Block
+        The blocks of columns.
     classes : ClassAxis
+        The classes.
     prior : array of shape (K,)
+        p(y) of each class.
     parameters : tuple
-        One for each block.
+        Parameters of each block.
     """
 
     blocks: tuple[Block, ...]
@@ -58,7 +61,7 @@ class Estimate:
 
     @property
     def estimate(self) -> Estimate:
-        """The estimate itself: it is a solution without a solver."""
+        """The estimate itself, since it needs no solver."""
         return self
 
     @cached_property
@@ -80,7 +83,7 @@ class Estimate:
     # ------------------------------------------------------------------ scores of rows
 
     def log_likelihood(self, x: Table | Matrix, *, relative: bool = False) -> Float:
-        """log p(x | y) of each row and class (n, K); if ``relative``, up to a term that all classes share."""
+        """Compute log p(x | y) of each row and class (n, K); if ``relative``, up to a term that all classes share."""
         out: Float | None = None
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             family, rows = block.family, self.rows_of(block, parameters, x)
@@ -90,17 +93,18 @@ class Estimate:
         return np.zeros((len(as_table(x)), len(self.classes))) if out is None else out
 
     def joint(self, x: Table | Matrix) -> Float:
-        """log p(x, y) of each row and class (n, K)."""
+        """Compute log p(x, y) of each row and class (n, K)."""
         return bayes.joint(self.log_prior, self.log_likelihood(x))
 
     def relative_joint(self, x: Table | Matrix) -> Float:
-        """log p(x, y) of each row and class (n, K), up to a term that all classes share: enough for a posterior."""
+        """Compute log p(x, y) of each row and class (n, K), up to a term that all classes share, for posteriors."""
         return bayes.joint(self.log_prior, self.log_likelihood(x, relative=True))
 
     def write_posterior(self, x: Table | Matrix, method: str, out: Array | None = None) -> Array | None:
-        """Result of a prediction method, straight from the kernel that scores the rows; codes for ``predict``.
+        """Compute the result of a prediction method directly in the kernel that scores the rows; codes for ``predict``.
 
-        None if that is not possible: there are several blocks, or the family scores rows first.
+        The result is None if that is not possible, because there are several blocks or the family must score rows
+        first.
         """
         if len(self.blocks) != 1:
             return None
@@ -113,16 +117,16 @@ class Estimate:
         return finish.out
 
     def rows_of(self, block: Block, parameters: Parameters, x: Table | Matrix) -> BlockRows:
-        """A block's part of the rows, checked by its family."""
+        """Return the columns of a block, checked by its family."""
         return block.family.check_seen(parameters, block.checked(x), block.names)
 
     def terms(
         self, x: Table | Matrix, *, densities: bool = False, weights: Sequence[Float] | None = None
     ) -> list[tuple[object, Float]]:
-        """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.
+        """Compute the parts of log p(x | y) as pairs of a name and an array (n, K), in the order of the columns.
 
-        A column whose family gives a term for each column has a part of its own. Any other block is one part, named by
-        the tuple of its columns. Further models of the same columns come last. With ``densities``, each part is a
+        A column whose family has a term for each column is a part of its own. Any other block is one part, named by the
+        tuple of its columns. Other members of an ensemble come last. With ``densities``, each part is a
         log-density up to a term that all classes share, so only independent columns have parts of their own. With
         ``weights``, as in `linear_form`, parts are multiplied by them; a part of weight zero is zero.
         """
@@ -143,7 +147,7 @@ class Estimate:
     # ------------------------------------------------------------------ other views of the parameters
 
     def linear_form(self, weights: Sequence[Float] | None = None, shift: Float | float = 0.0) -> LinearForm:
-        """The log-odds of log p(x, y) + ``shift`` as a linear function of x, or of indicators of its levels.
+        """Return the log-odds of log p(x, y) + ``shift`` as a linear function of x, or of indicators of its levels.
 
         With ``weights``, one for each column of a block or one for the whole block, parts of log p(x | y) are
         multiplied by them. Raises `NotLinearError` if the log-odds are not linear.
@@ -175,7 +179,7 @@ class Estimate:
         independent: np.random.Generator | None = None,
         length: int | None = None,
     ) -> list[Any]:
-        """One row from p(x | y = code) for each code, column by column.
+        """Draw one row from p(x | y = code) for each code, column by column.
 
         A column is an array or a `CodedColumn`; None is an ignored column. Blocks of independent columns are drawn
         with the generator ``independent`` if it is given. Documents have ``length`` words if it is given.
@@ -198,9 +202,9 @@ class Estimate:
         read: Callable[[UserRows], Table] = as_table,
         write: Callable[[list[Any]], UserRows] = sampled_matrix,
     ) -> Conditional:
-        """p(x | y = class k) as a distribution.
+        """Return p(x | y = class k) as a distribution.
 
-        ``read`` turns a user's rows into tables, and ``write`` drawn columns into rows of the user's form.
+        ``read`` converts rows of any form to tables, and ``write`` converts drawn columns to rows of that form.
         """
         return Conditional(self, k, self.n_columns if dim is None else dim, read, write)
 

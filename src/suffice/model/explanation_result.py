@@ -25,30 +25,30 @@ SHOWN_ROWS = 5  # of an explanation in a notebook
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Parts of the log-odds of one class against another, row by row.
+    """Explanation of predictions: the parts of the log-odds of one class against another, row by row.
 
-    The parts of rows are columns, which are the same for all rows, or words, which each document has its own of.
+    A part belongs to a column, or in documents to a word, or to the class prior.
 
     Attributes
     ----------
     names : list, or list of lists of str
-        ``"(prior)"``, then a column or a tuple of columns for each part. For documents a list for each document:
-        ``"(prior)"``, its known words, each once, and for Bernoulli words ``"(absent words)"``: the known words that
-        the document does not have, all together.
+        Names of the parts: ``"(prior)"``, then columns or tuples of columns. For documents there is a list for each
+        document: ``"(prior)"``, its known words, each once, and for Bernoulli words ``"(absent words)"``, which is the
+        sum of the known words that the document lacks.
     parts : array of shape (n, len(names)), or list of arrays
-        What each part adds to the log-odds; for a word, all its occurrences together.
+        What each part adds to the log-odds. The part of a word counts all its occurrences.
     labels, against : array of shape (n,)
         The classes that are compared.
     counts : list of arrays, or None
-        How often each document has each word, and 1 for other parts. None for columns.
+        How often each word occurs in each document, and 1 for other parts. None for columns.
     unknown : list of lists of str, or None
         Words of each document that the model does not use. None for columns.
     members : list of str, or None
         The member of an ensemble that each part belongs to; empty for the prior. None for other models.
     cells : PartCells or None
-        The cells that the parts come from; see `values`. None for words.
+        The cells of the parts; see `values`. None for words.
     measure : {"log-odds", "log-odds before calibration", "weighted log-odds"}
-        What the parts add up to. Weighted log-odds are those of a calibration by columns.
+        What the parts sum to. Weighted log-odds are those of a calibration by columns.
     """
 
     names: list[Any]
@@ -63,7 +63,7 @@ class Explanation:
 
     @property
     def log_odds(self) -> Float:
-        """The sum of the parts of each row (n,): log p(label | x) − log p(against | x), or see ``measure``."""
+        """Sum of the parts of each row (n,): log p(label | x) − log p(against | x), unless ``measure`` is different."""
         if isinstance(self.parts, np.ndarray):
             return np.asarray(self.parts.sum(axis=1))
         return np.array([float(each.sum()) for each in self.parts])
@@ -72,10 +72,10 @@ class Explanation:
         return len(self.parts)
 
     def values(self, row: int) -> list[Any]:
-        """The value of each part of one row: the cell of the column, None if it is missing.
+        """List the values of the parts of one row: the cells of the columns, or the counts of the words.
 
-        The value of a word is its count. A part of several columns has a tuple. The prior, and other parts without
-        cells, have None. The explanation has copies of the cells, so rows may be changed afterwards.
+        The value is None for a missing cell, for the prior, and for other parts without cells. A part of several
+        columns has a tuple. The explanation holds copies of the cells, so rows may be changed afterwards.
         """
         row = range(len(self))[row]
         if self.counts is not None:
@@ -86,9 +86,20 @@ class Explanation:
         return self.cells.values([row] * len(self.names), range(len(self.names)))
 
     def strongest(self, row: int | None = None, n: int | None = None) -> Listing:
-        """Parts of one row, or of each row in turn, the strongest first; at most ``n`` of each row.
+        """List the parts of one row, or of all rows in turn, the largest first.
 
-        ``value`` is that of `values`, as text for a part of several columns; words have a ``count``.
+        Parameters
+        ----------
+        row : int, optional
+            The row. By default all rows.
+        n : int, optional
+            Largest number of parts of each row. By default all parts.
+
+        Returns
+        -------
+        Listing
+            ``row``, ``label``, ``against``, ``column`` (or ``word``), ``value`` (or ``count`` of a word) and ``part``.
+            The value of a part of several columns is a text.
         """
         rows = range(len(self)) if row is None else [range(len(self))[row]]
         order = [(i, j) for i in rows for j in np.argsort(-np.abs(self.parts[i]), kind="stable").tolist()[:n]]
@@ -116,7 +127,7 @@ class Explanation:
         )
 
     def by_column(self) -> Explanation:
-        """The explanation of an ensemble with one part for each column: the parts of all its members together."""
+        """Add up the parts of the members of an ensemble: the result has one part for each column."""
         if self.members is None:
             return self
         names = list(dict.fromkeys(self.names))
@@ -129,14 +140,19 @@ class Explanation:
         return replace(self, names=names, parts=parts, members=None, cells=cells)
 
     def to_frame(self, row: int | str | ModuleType | None = None, backend: FrameBackend | None = None) -> Any:
-        """`strongest` as a data frame.
+        """Return the parts as a data frame, the largest first.
 
         Parameters
         ----------
         row : int, optional
-            The row; all rows by default. The backend may come first: ``to_frame("polars")``.
-        backend : str or module, optional
-            "pandas", "polars" or "pyarrow"; pandas by default.
+            The row. By default all rows. The backend may come first: ``to_frame("polars")``.
+        backend : {"pandas", "polars", "pyarrow"} or module, optional
+            The library of the frame; pandas by default.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `strongest`.
         """
         if isinstance(row, str | ModuleType):
             if backend is not None:

@@ -18,19 +18,22 @@ __all__ = ["LinearForm"]
 
 @dataclass(frozen=True, eq=False)
 class LinearForm:
-    """Log-odds that are linear in x; unpacks into ``theta, theta0``.
+    """Log-odds as a linear function of x, which unpacks into ``theta, theta0``.
 
-    For two classes ``log p(y=1 | x)/p(y=0 | x) = theta · x + theta0`` with theta of shape (d,). For K classes p(y | x)
-    is the softmax of ``theta @ x + theta0``, with one row of theta (K, d) for each class. The rows are determined up to
-    a vector that all classes share; for Gaussian columns it is chosen so that the row of a class whose mean is the mean
-    of all rows is zero.
+    For two classes, ``log p(y=1 | x)/p(y=0 | x) = theta · x + theta0`` with theta of shape (d,). For K classes, p(y |
+    x) is the softmax of ``theta @ x + theta0``, with one row of theta (K, d) for each class. The rows are determined
+    only up to a vector that all classes share. For Gaussian columns, it is chosen so that a class whose mean is the
+    mean of all rows has coefficients of zero.
 
     Attributes
     ----------
-    theta, theta0 : array
+    theta : array of shape (d,) or (K, d)
+        Coefficients.
+    theta0 : float or array of shape (K,)
+        Intercepts.
     columns : list
-        What each entry of theta multiplies: a column or, for a categorical column, the indicator of a pair
-        (column, level), which is 1 if the column has that level.
+        What each coefficient multiplies: a column, or for a categorical column a pair (column, level), which is 1 if
+        the column has that level and 0 otherwise.
     """
 
     theta: Float

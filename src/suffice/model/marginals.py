@@ -1,4 +1,4 @@
-"""p(x_j | y) of one column alone, at the values where a picture shows it."""
+"""p(x_j | y) of one column alone, at the values where a plot shows it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Marginal:
 
     @property
     def posterior(self) -> Float:
-        """p(y | x_j) of each class and value (K, m): what this column alone says; NaN where no class has the value."""
+        """p(y | x_j) of each class and value (K, m), from this column alone; NaN where no class has the value."""
         joint = bayes.joint(bayes.log_prior(self.prior), self.log_density.T.copy())
         possible = (joint > -np.inf).any(axis=1)
         out = np.full(joint.shape, np.nan)

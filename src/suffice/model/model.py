@@ -1,4 +1,4 @@
-"""Statistics of the rows seen, block by block: everything that a model has learned."""
+"""`Model`: the statistics of the rows seen, block by block."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ PARTS = 2 * MOST_AT_ONCE  # whose statistics are in memory before they are merge
 
 @dataclass(frozen=True)
 class Model:
-    """Statistics of the rows seen, block by block. Immutable.
+    """The statistics of the rows seen, block by block, as an immutable value.
 
     Parameters
     ----------
     blocks : tuple of Block
+        The blocks of columns.
     weights : Sums
-        Class weights.
+        Weight of the rows of each class.
     statistics : tuple of Statistic
-        One for each block.
+        The statistic of each block.
     """
 
     blocks: tuple[Block, ...]
@@ -49,7 +50,7 @@ class Model:
 
     @classmethod
     def zero(cls, blocks: Sequence[Block], classes: ClassAxis) -> Model:
-        """The model of no rows."""
+        """Return the model of no rows."""
         return cls(
             tuple(blocks),
             Sums.zero(classes, 0),
@@ -58,7 +59,7 @@ class Model:
 
     @classmethod
     def summarize(cls, blocks: Sequence[Block], x: Table | Matrix, members: Membership) -> Model:
-        """The model of one batch of rows."""
+        """Compute the model of one batch of rows."""
         present = present_rows(members.codes, members.weights)
         statistics: list[Statistic] = []
         for block in blocks:
@@ -73,7 +74,7 @@ class Model:
         return cls(settled_blocks(blocks, statistics), Sums.of_classes(members), tuple(statistics))
 
     def settle(self, blocks: Sequence[Block]) -> tuple[Block, ...]:
-        """Other blocks of the same columns and families, with what the rows of this model have fixed."""
+        """Return blocks of the same columns and families with the choices that the rows of this model have made."""
         return settled_blocks(blocks, self.statistics) if same_layout(self.blocks, blocks) else tuple(blocks)
 
     @property
@@ -82,26 +83,26 @@ class Model:
         return self.weights.classes
 
     def on(self, axis: ClassAxis) -> Model:
-        """The same model on a wider class axis."""
+        """Return the model on a class axis with more classes."""
         return replace(self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics))
 
     def taking(self, at: Index | Mask) -> Model:
-        """The model of some of its classes, by position or by mask."""
+        """Return the model of some of its classes, by position or by mask."""
         return replace(
             self, weights=self.weights.taking(at), statistics=tuple(each.taking(at) for each in self.statistics)
         )
 
     def merge(self, other: Model) -> Model:
-        """The model of the rows of both, with the blocks and the column order of self."""
+        """Merge with a model of other rows; the result has the blocks and the column order of this model."""
         theirs = aligned(self.blocks, self.statistics, other.blocks, other.statistics)
         weights = self.weights.merge(other.weights)
         triples = zip(self.blocks, self.statistics, theirs, strict=True)
         return Model(self.blocks, weights, tuple(a.merge(b).check(block.names) for block, a, b in triples))
 
     def with_row(self, blocks: Sequence[Block], x: Table, members: Membership) -> Model | None:
-        """The model with one more row of a known class, as `merge` with its model; None if that needs `summarize`.
+        """Add one row of a known class, with the result of `merge`; None if the row needs `summarize`.
 
-        ``blocks`` are those that a batch would be summarised by.
+        ``blocks`` are the blocks by which a batch would be summarised.
         """
         if len(x) != 1 or members.classes is not self.classes or members.weights is not None or members.codes is None:
             return None
@@ -119,7 +120,7 @@ class Model:
         return Model(self.blocks, self.weights.with_row(NO_COLUMNS, code), tuple(statistics))
 
     def subtract(self, other: Model) -> Model:
-        """The model without the rows of ``other``; raises `MergeError` if they cannot have been in it.
+        """Remove the rows of ``other``; raises `MergeError` if they cannot have been in the model.
 
         A class whose rows were all removed stays, with weight zero; see `taking`.
         """
@@ -133,7 +134,7 @@ class Model:
         return replace(self, weights=weights, statistics=tuple(statistics))
 
     def scale(self, factor: float) -> Model:
-        """The model with the weight of every row multiplied by ``factor``."""
+        """Multiply the weight of every row by ``factor``."""
         return replace(
             self,
             weights=self.weights.scale(factor),
@@ -141,7 +142,7 @@ class Model:
         )
 
     def faded(self) -> Model:
-        """The model after `scale`, without rows, classes and differences that have lost their weight."""
+        """Return the model after `scale`, without rows, classes and differences that have lost their weight."""
         gone = has_faded(self.weights.weight)
         if gone.any() and not (self.weights.weight[~gone] > 0).any():
             return self.scale(0.0)
@@ -156,12 +157,12 @@ class Model:
             raise InputError("The model has seen no rows yet; call fit or partial_fit first.")
 
     def class_prior(self, prior: bayes.Prior = "data") -> Float:
-        """p(y) of each class (K,)."""
+        """Compute p(y) of each class (K,)."""
         self.check_rows()
         return bayes.class_prior(prior, self.weights.weight, self.classes.labels.tolist())
 
     def estimate(self, prior: bayes.Prior = "data") -> Estimate:
-        """Parameters and class prior."""
+        """Compute the parameters and the class prior."""
         return Estimate(
             self.blocks,
             self.classes,
@@ -173,7 +174,7 @@ class Model:
         )
 
     def log_marginal_likelihood(self, prior: bayes.Prior = "data") -> float:
-        """log p(rows, labels) with the parameters integrated out, block by block."""
+        """Compute log p(rows, labels) with the parameters integrated out, block by block."""
         if any(block.member for block in self.blocks):
             raise InputError("An ensemble has several models of the same rows, so it has no evidence. Use one of them.")
         total = bayes.log_label_evidence(prior, self.weights.weight, self.classes.labels.tolist())
@@ -192,7 +193,7 @@ class Model:
         return total
 
     def with_blocks(self, blocks: Sequence[Block]) -> Model:
-        """The same statistics with families of other settings.
+        """Return the model with other settings of its families, and the same statistics.
 
         Raises `MergeError` if the new settings need statistics that the model does not have.
         """
@@ -214,7 +215,7 @@ class Model:
         return replace(self, blocks=tuple(blocks))
 
     def with_members(self, blocks: Sequence[Block]) -> Model | None:
-        """The model with further members among its blocks; None unless its statistics determine theirs."""
+        """Return the model with further members among its blocks; None unless its statistics determine theirs."""
         own = {id(block): statistic for block, statistic in zip(self.blocks, self.statistics, strict=True)}
         statistics: list[Statistic] = []
         for block in blocks:

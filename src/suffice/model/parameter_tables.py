@@ -113,7 +113,7 @@ class ColumnTable(NamedTuple):
 
 
 class ModelTables(NamedTuple):
-    """What a listing of all parameters was made of.
+    """The tables and settings behind a listing of all parameters.
 
     Attributes
     ----------

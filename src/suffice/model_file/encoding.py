@@ -37,8 +37,20 @@ C = TypeVar("C", bound=type)
 
 
 def storable(kind: C) -> C:
-    """Class decorator: let a file hold objects of this dataclass. Its fields must be values that a file can hold.
+    """Register a dataclass whose objects a model file can hold, as a decorator of the class.
 
+    Parameters
+    ----------
+    kind : dataclass
+        Its fields must hold values that a file can hold.
+
+    Returns
+    -------
+    dataclass
+        The same class.
+
+    Examples
+    --------
     >>> from dataclasses import dataclass
     >>> @storable
     ... @dataclass(frozen=True)

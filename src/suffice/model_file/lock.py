@@ -82,8 +82,8 @@ def is_same_file(a: Path, b: Path) -> bool:
 def _acquire(lock_path: str, deadline: float) -> int | None:
     """Open and lock the lock file: its descriptor, or None if it was still locked at the deadline.
 
-    A holder removes the lock file before it lets go. Whoever gets the lock of a removed file has locked nothing that
-    others can see, and starts again with the file that the path now leads to.
+    A holder removes the lock file before it lets go. A process that gets the lock of a removed file has locked nothing
+    that others can see, and starts again with the file that the path now leads to.
     """
     while True:
         descriptor, kept = _open(lock_path), False

@@ -1,4 +1,4 @@
-"""What a file holds of a model: statistics rather than parameters, so that a loaded model can learn more rows.
+"""The content of a model file: statistics rather than parameters, so that a loaded model can learn more rows.
 
 The document has, in this order: ``format``, ``library`` (the version that wrote it), ``rows`` (their total weight),
 ``estimator``, ``parameters``, ``schema``, ``classes``, ``weights``, ``statistics`` and ``attributes``; see
@@ -77,13 +77,22 @@ for _kind in (
 
 
 def write_model(path: Path, fitted: Fitted) -> None:
-    """Write a fitted model to a file."""
+    """Write a fitted model to a file. Estimators do this in ``save``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. An existing file is replaced.
+    fitted : Fitted
+        ``fitted_`` of an estimator.
+    """
     model, name, file = fitted.model, fitted.specification.estimator, as_path(path)
     try:
         blocks = fitted.current_model.blocks
     except ValueError as error:
         raise ModelFileError(
-            f"This {name} cannot be saved: its parameters were changed and do not go with what it has learned. {error}",
+            f"This {name} cannot be saved: its parameters were changed and no longer match what it has learned. "
+            f"{error}",
             file=file,
         ) from error
     zeros = Model.zero(blocks, model.classes).statistics
@@ -120,7 +129,7 @@ def write_model(path: Path, fitted: Fitted) -> None:
 
 
 def _attributes(fitted: Fitted) -> dict[str, object]:
-    """What a file holds besides settings, schema and statistics, by the names that the format defines."""
+    """The other content of a file besides settings, schema and statistics, by the names that the format defines."""
     layout = fitted.layout
     names = layout.feature_names
     attributes = {
@@ -188,9 +197,21 @@ def _not_storable(error: NotStorableError, name: str, blocks: Sequence[Block], p
 
 
 def read_model(path: Path, find: Find = SPECIFICATIONS.get) -> Fitted:
-    """Read a fitted model from a file. No code that the file names is run, and every value is checked.
+    """Read a fitted model from a file; `suffice.load` returns it as an estimator.
 
-    ``find`` returns the specification of an estimator by its name, or None.
+    Reading runs no code from the file, and checks every value.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    find : callable
+        Returns the specification of an estimator by its name, or None.
+
+    Returns
+    -------
+    Fitted
+        The fitted model.
     """
     file = as_path(path)
     try:

@@ -1,8 +1,8 @@
-"""Cross-validation in one pass over the rows.
+"""Cross-validation and leave-one-out in one pass over the rows.
 
-A model is a function of statistics that add. The statistics of each fold are computed once, those of a training set
-are the sum over its folds, and a row is held out by subtracting its own statistics. The functions have scikit-learn's
-names, arguments and results, and pass any other estimator on to scikit-learn.
+The models of this library are computed from sums. The sums of each fold are computed once; those of a training set are
+the total of its folds, and a row is held out by subtracting its own. `cross_val_predict` and `cross_validate` have the
+arguments and results of scikit-learn's functions of the same names, and pass other estimators on to them.
 
 >>> from sklearn.datasets import load_iris
 >>> from suffice import GaussianDiscriminant

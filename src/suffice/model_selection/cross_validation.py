@@ -55,27 +55,28 @@ def cross_val_predict(
     pre_dispatch: Any = "2*n_jobs",
     method: str = "predict",
 ) -> Array:
-    """Predict each row with a model that was fitted without the row's fold.
+    """Predict each row by a model that was fitted without the fold of the row.
 
     Parameters
     ----------
     estimator : estimator
-        An estimator of this library is fitted to all folds in one pass; any other is passed to scikit-learn.
+        The model. An estimator of this library is fitted to all folds in one pass; any other is passed to scikit-learn.
     X, y, groups, cv, params, method
-        As in `sklearn.model_selection.cross_val_predict`: any splitter that tests each row once; ``params`` may hold
-        ``sample_weight``.
+        As in ``sklearn.model_selection.cross_val_predict``. ``cv`` may be any splitter that tests each row once, and
+        ``params`` may hold ``sample_weight``.
     n_jobs, verbose, pre_dispatch
-        For other estimators.
+        As in scikit-learn; only for estimators of other libraries.
 
     Returns
     -------
     array of shape (n,) or (n, K)
-        A class without rows in a training set has probability zero there, with scikit-learn's warning.
+        The predictions. If a training set has no rows of a class, the class has probability zero there, with the
+        warning of scikit-learn.
 
     See Also
     --------
-    suffice.model_selection.cross_validate : Scores instead of predictions.
-    suffice.model_selection.leave_one_out : Each row is a fold.
+    suffice.model_selection.cross_validate : Returns scores instead of predictions.
+    suffice.model_selection.leave_one_out : Makes each row a fold.
 
     Examples
     --------
@@ -198,28 +199,28 @@ def cross_validate(
     return_indices: bool = False,
     error_score: Any = np.nan,
 ) -> dict[str, Any]:
-    """Score a model on each test set, fitted to the training set.
+    """Score a model on each test set after fitting it to the training set.
 
     Parameters
     ----------
     estimator : estimator
-        An estimator of this library is fitted to all folds in one pass; any other is passed to scikit-learn.
+        The model. An estimator of this library is fitted to all folds in one pass; any other is passed to scikit-learn.
     X, y, groups, scoring, cv, params, return_train_score, return_estimator, return_indices, error_score
-        As in `sklearn.model_selection.cross_validate`.
+        As in ``sklearn.model_selection.cross_validate``.
     n_jobs, verbose, pre_dispatch
-        For other estimators.
+        As in scikit-learn; only for estimators of other libraries.
 
     Returns
     -------
     dict
-        ``test_score`` (or ``test_<name>`` for several), ``fit_time``, ``score_time``, and the other requested results.
-        The time of the common pass is divided among the fits.
+        ``test_score`` (or ``test_<name>`` for several scores), ``fit_time``, ``score_time``, and other results on
+        request. The time of the common pass is divided among the fits.
 
     See Also
     --------
-    suffice.model_selection.cross_val_predict : Predictions instead of scores.
-    suffice.model_selection.leave_one_out : Each row is a fold.
-    suffice.comparison.compare : Scores of several models.
+    suffice.model_selection.cross_val_predict : Returns predictions instead of scores.
+    suffice.model_selection.leave_one_out : Makes each row a fold.
+    suffice.comparison.compare : Scores several models.
 
     Examples
     --------

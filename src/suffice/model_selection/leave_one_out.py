@@ -27,33 +27,34 @@ __all__ = ["is_additive", "leave_one_out"]
 def leave_one_out(
     estimator: GenerativeClassifier, X: Any, y: Any, *, sample_weight: Any = None, method: str = "predict_proba"
 ) -> Array:
-    """Predict each row with the model of all other rows.
+    """Predict each row by the model of all other rows, in one pass.
 
     The statistics of all rows minus those of one row are the statistics of the others, so one pass over the rows is
-    enough. The families have this in closed form: counts minus one, moments minus one, a covariance by a rank-one
-    downdate. Rows for which a closed form would lose digits (they carry most of what a class knows of a column), and
-    settings without a closed form (shrunk covariances), are estimated row by row from the statistics without the row.
-    An estimator that calibrates, or chooses a parameter, does so again without each row: it is fitted once per row.
-    Families that the data choose (``families="best"``) are those of all rows.
+    enough. Most families have this in closed form: counts minus one, moments minus one, a covariance by a rank-one
+    downdate. Otherwise the parameters are estimated row by row, from the statistics without the row: for settings
+    without a closed form (shrunk covariances), and for rows whose removal would lose digits, because they hold most of
+    the evidence of a class about a column. An estimator that calibrates, or chooses a parameter, is fitted again
+    without each row. Families that the data choose (``families="best"``) are those of all rows.
 
     Parameters
     ----------
     estimator : classifier of this library
-        It is not changed.
+        The model. It is not changed.
     X, y, sample_weight
-        As in `fit`.
-    method : {"predict_proba", "predict_log_proba", "predict"}
+        Rows, labels and weights, as in ``fit``.
+    method : {"predict_proba", "predict_log_proba", "predict"}, default="predict_proba"
+        The method whose result to return.
 
     Returns
     -------
     array of shape (n, K) or (n,)
-        The result of ``cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method)``. A class whose only row
-        is held out has probability zero there, with scikit-learn's warning.
+        The result of ``cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method)``. A class whose only row is
+        held out has probability zero for it, with the warning of scikit-learn.
 
     See Also
     --------
-    suffice.model_selection.cross_val_predict : Folds of several rows.
-    suffice.model_selection.cross_validate : Scores instead of predictions.
+    suffice.model_selection.cross_val_predict : Makes folds of several rows.
+    suffice.model_selection.cross_validate : Returns scores instead of predictions.
 
     Examples
     --------
@@ -113,5 +114,5 @@ def _with_chosen_families(estimator: GenerativeClassifier, rows: LabelledRows) -
 
 
 def is_additive(estimator: GenerativeClassifier) -> bool:
-    """Whether a fit depends on statistics alone; a subclass of the user's own may fit in another way."""
+    """Whether a fit depends only on statistics; a user-defined subclass may fit in another way."""
     return type(estimator).__module__.startswith("suffice.") and estimator.specification().is_additive

@@ -1,8 +1,9 @@
-"""Naive Bayes: columns that are independent given the class.
+"""Naive Bayes classifiers, which treat the columns as independent given the class.
 
-`NaiveBayes` and `TextNaiveBayes`, for documents, are the library's own. The other names are those of
-``sklearn.naive_bayes``, with the same parameters and numbers: changing one import is enough. `PoissonNB` has no
-counterpart in scikit-learn.
+`NaiveBayes` (for tables) and `TextNaiveBayes` (for documents) are the library's own classes. `BernoulliNB`,
+`CategoricalNB`, `ComplementNB`, `GaussianNB` and `MultinomialNB` replace those of ``sklearn.naive_bayes``: parameters
+and numbers are the same, so only the import changes. `PoissonNB` has the same interface; scikit-learn has no such
+class.
 """
 
 from __future__ import annotations

@@ -146,28 +146,31 @@ class BernoulliNBSpecification(DiscreteSpecification):
 
 
 class BernoulliNB(DiscreteDropIn):
-    """Bernoulli naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
+    """Bernoulli naive Bayes for binary columns: scikit-learn's ``BernoulliNB``, with models that can be merged.
 
-    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
-    `score_samples`, `sample`, `conditional`, `explain`, `linear_form` and `log_likelihood`, and NaN is a missing cell.
+    Parameters, defaults, fitted attributes and errors are the same as in scikit-learn. The class adds `merge`,
+    `score_samples`, `sample`, `conditional`, `explain`, `linear_form` and `log_likelihood`, and reads NaN as a missing
+    cell.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
-        Laplace smoothing.
+        Pseudo-count of each outcome (Laplace smoothing).
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     binarize : float or None, default=0.0
-        Threshold above which values are 1, others 0; None if they are 0 and 1 already.
+        Threshold: values above it become 1, others 0. Use None if the values are 0 and 1 already.
     fit_prior : bool, default=True
-        Whether the class prior comes from the data; otherwise it is uniform.
+        Whether the class prior is the share of each class in the rows. If False, it is uniform.
     class_prior : array-like of shape (K,), default=None
-        Class prior.
+        Class prior p(y), in the order of ``classes_``; None for the prior that ``fit_prior`` sets.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and log p(y).
     feature_count_, feature_log_prob_ : array of shape (K, d)
+        Weight of the rows with x_j = 1 in each class and column, and log p(x_j = 1 | y).
 
     See Also
     --------
@@ -177,7 +180,7 @@ class BernoulliNB(DiscreteDropIn):
 
     Examples
     --------
-    Words that documents have (1) or lack (0); an absent word counts, too:
+    Words that are present (1) or absent (0) in documents; an absent word is evidence, too:
 
     >>> from suffice.naive_bayes import BernoulliNB
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])

@@ -250,31 +250,34 @@ class CategoricalNBSpecification(DiscreteSpecification):
 
 
 class CategoricalNB(DiscreteDropIn):
-    """Categorical naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
+    """Categorical naive Bayes: scikit-learn's ``CategoricalNB``, with models that can be merged.
 
-    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
-    `score_samples`, `sample`, `explain`, `linear_form` and `log_likelihood`; NaN is a missing cell; rows may be sparse;
-    a category beyond those of the fit is ignored where scikit-learn raises an IndexError; and only categories that were
-    seen take memory until the attributes that list all of them are read.
+    Parameters, defaults, fitted attributes and errors are the same as in scikit-learn. The class adds `merge`,
+    `score_samples`, `sample`, `explain`, `linear_form` and `log_likelihood`, reads NaN as a missing cell, and accepts
+    sparse rows. A category above those of the fit is ignored; scikit-learn raises an IndexError. Only categories that
+    were seen use memory, until an attribute that lists all categories is read.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
-        Laplace smoothing.
+        Pseudo-count of each category (Laplace smoothing).
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether the class prior comes from the data; otherwise it is uniform.
+        Whether the class prior is the share of each class in the rows. If False, it is uniform.
     class_prior : array-like of shape (K,), default=None
-        Class prior.
+        Class prior p(y), in the order of ``classes_``; None for the prior that ``fit_prior`` sets.
     min_categories : int or array-like of shape (d,), default=None
-        Least number of categories of each column; a larger category that was seen raises it.
+        Smallest number of categories of each column; larger categories in the data raise it.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and log p(y).
     n_categories_ : array of shape (d,)
+        Number of categories of each column.
     category_count_, feature_log_prob_ : list of d arrays of shape (K, n_categories)
+        For each column, the weight of each category in each class, and log p(category | y).
 
     See Also
     --------
@@ -320,7 +323,7 @@ class CategoricalNB(DiscreteDropIn):
 
     @property
     def category_count_(self) -> list[Float]:
-        """Weight of each category in each class (K, n_categories), column by column."""
+        """Weight of each category in each class: an array (K, n_categories) for each column."""
         statistic = self.fitted_.model.statistics[0]
         assert isinstance(statistic, Counts)
         out = []
@@ -332,7 +335,7 @@ class CategoricalNB(DiscreteDropIn):
 
     @property
     def feature_log_prob_(self) -> list[Float]:
-        """log p(category | y) (K, n_categories), column by column."""
+        """log p(category | y): an array (K, n_categories) for each column."""
         parameters: _CategoryParameters = self.fitted_.estimate.parameters[0]
         out = []
         for shares, size in zip(parameters.columns, parameters.sizes, strict=True):
@@ -343,5 +346,5 @@ class CategoricalNB(DiscreteDropIn):
 
     @property
     def feature_count_(self) -> Float:
-        """CategoricalNB counts categories; see ``category_count_``."""
+        """Not available: CategoricalNB counts categories; see ``category_count_``."""
         raise AttributeError("CategoricalNB has no attribute 'feature_count_'; see 'category_count_'.")

@@ -1,4 +1,4 @@
-"""What the drop-ins for counts and categories share: ``alpha``, the class prior, and which values rows may hold."""
+"""Shared code of the drop-ins for counts and categories: ``alpha``, the class prior, and checks of the values."""
 
 from __future__ import annotations
 
@@ -177,7 +177,18 @@ class DiscreteDropIn(NaiveBayesDropIn):
         return total if total.ndim == 2 else total[:, 0]
 
     def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K), up to terms that all classes share, as in scikit-learn."""
+        """Compute log p(x, y), up to terms that all classes share, as in scikit-learn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            One column for each class, in the order of ``classes_``.
+        """
         fitted = self.fitted_
         return prediction.joint(fitted, self._rows(fitted, X))
 

@@ -1,4 +1,4 @@
-"""What the drop-ins for ``sklearn.naive_bayes`` share."""
+"""Shared code of the drop-ins for ``sklearn.naive_bayes``."""
 
 from __future__ import annotations
 
@@ -54,10 +54,26 @@ class NaiveBayesDropIn(GenerativeClassifier):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
     ) -> Self:
-        """Learn from these rows in addition to those already seen; see `GenerativeClassifier.partial_fit`.
+        """Learn from a batch of rows, in addition to those already seen; see `GenerativeClassifier.partial_fit`.
 
-        The first call declares all ``classes`` that will ever come, unless it reads a source; a later call may repeat
-        them.
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or a source
+            The rows.
+        y : array-like of shape (n,), or str
+            Class labels. For a source, the name of the target column.
+        classes : array-like
+            All classes that will ever occur. As in scikit-learn, the first call must list them, unless ``X`` is a
+            source; later calls may repeat the list.
+        sample_weight : array-like of shape (n,), or str, optional
+            Weight of each row, 1 by default. For a source, the name of the column with the weights.
+        decay : float in [0, 1], optional
+            Factor that the weight of all earlier rows is multiplied by first; see `decay`.
+
+        Returns
+        -------
+        self
+            The updated model.
         """
         fitted = self._fitted
         if classes is not None and fitted is not None and len(np.unique(classes)) < len(classes):

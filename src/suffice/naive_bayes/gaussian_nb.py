@@ -84,28 +84,29 @@ class GaussianNBSpecification(DropInSpecification):
 
 
 class GaussianNB(NaiveBayesDropIn):
-    """Gaussian naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
+    """Gaussian naive Bayes: scikit-learn's ``GaussianNB``, with models that can be merged.
 
-    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
-    `score_samples`, `sample`, `conditional`, `explain` and `log_likelihood`; NaN is a missing cell; and rows may be
-    sparse. Batches given to `partial_fit` add up to the model of one `fit`: ``epsilon_`` is that of all rows, not of
-    the last batch.
+    Parameters, defaults, fitted attributes and errors are the same as in scikit-learn. The class adds `merge`,
+    `score_samples`, `sample`, `conditional`, `explain` and `log_likelihood`, reads NaN as a missing cell, and accepts
+    sparse rows. Batches for `partial_fit` give the model of one `fit` to all rows: ``epsilon_`` follows from all rows,
+    and not from the last batch only.
 
     Parameters
     ----------
     priors : array-like of shape (K,), default=None
-        Class prior; from the data by default.
+        Class prior p(y), in the order of ``classes_``. By default the share of each class in the rows.
     var_smoothing : float, default=1e-9
-        Share of the largest column variance that is added to every variance. It depends on the units of the columns;
-        `suffice.NaiveBayes` does not.
+        Share of the largest column variance that is added to every variance. It makes predictions depend on the units
+        of the columns; `suffice.NaiveBayes` does not have this problem.
 
     Attributes
     ----------
     classes_, class_count_, class_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and p(y).
     theta_, var_ : array of shape (K, d)
         Mean and variance of each class and column.
     epsilon_ : float
-        The variance that was added.
+        The variance that is added to every variance.
 
     See Also
     --------
@@ -170,7 +171,18 @@ class GaussianNB(NaiveBayesDropIn):
         return fitted.in_row_type(fitted.estimate.parameters[0].variance)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K), in the type of the rows."""
+        """Compute log p(x, y) = log p(y) + log p(x | y).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            One column for each class, in the order of ``classes_`` and in the type of the rows.
+        """
         fitted = self.fitted_
         table = self._rows(fitted, X)
         scores = prediction.joint(fitted, table, relative=False)

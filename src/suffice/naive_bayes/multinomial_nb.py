@@ -145,35 +145,37 @@ class _FrequencyDropIn(DiscreteDropIn):
 
 
 class MultinomialNB(_FrequencyDropIn):
-    """Multinomial naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
+    """Multinomial naive Bayes for counts: scikit-learn's ``MultinomialNB``, with models that can be merged.
 
-    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
+    Parameters, defaults, fitted attributes and errors are the same as in scikit-learn. The class adds `merge`,
     `score_samples`, `sample`, `explain`, `linear_form` and `log_likelihood`. Counts may be fractions, such as tf-idf.
-    `score_samples` and `log_likelihood` include the multinomial coefficient (Σ x)! / Π x!, which all classes share;
-    `predict_joint_log_proba` returns scikit-learn's numbers, which do not.
+    `score_samples` and `log_likelihood` include the multinomial coefficient (Σ x)! / Π x!, which all classes share.
+    `predict_joint_log_proba` returns scikit-learn's numbers, which leave it out.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
-        Laplace smoothing.
+        Pseudo-count of each column (Laplace smoothing).
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether the class prior comes from the data; otherwise it is uniform.
+        Whether the class prior is the share of each class in the rows. If False, it is uniform.
     class_prior : array-like of shape (K,), default=None
-        Class prior.
+        Class prior p(y), in the order of ``classes_``; None for the prior that ``fit_prior`` sets.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and log p(y).
     feature_count_, feature_log_prob_ : array of shape (K, d)
+        Sum of each column in each class, and the logarithm of its smoothed share.
 
     See Also
     --------
-    suffice.TextNaiveBayes : Takes raw documents, and chooses words and smoothing afterwards.
+    suffice.TextNaiveBayes : Reads raw documents; words and smoothing can be chosen afterwards.
     suffice.naive_bayes.ComplementNB : Scores a class by the rows of all others.
     suffice.families.Multinomial : The distribution.
-    suffice.WordCounts : Documents as a sparse matrix of counts.
+    suffice.WordCounts : Counts the words of documents into a sparse matrix.
 
     Examples
     --------
@@ -281,34 +283,38 @@ class _NoDistribution:
 
 
 class ComplementNB(_FrequencyDropIn):
-    """Complement naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
+    """Complement naive Bayes for counts: scikit-learn's ``ComplementNB``, with models that can be merged.
 
-    Each class is scored by the rows of all other classes (Rennie et al. 2003): its weights are ``−log θ`` of the
-    columns' shares outside the class. Weights are not a distribution of x, so there is nothing to sample from.
+    Each class is scored by the rows of all other classes (Rennie et al. 2003): the weight of a column is ``−log θ``,
+    where θ is the share of the column outside the class. The weights are not a distribution of x, so the model cannot
+    draw samples.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
-        Laplace smoothing.
+        Pseudo-count of each column (Laplace smoothing).
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Used only if there is a single class.
+        Has an effect only if there is a single class.
     class_prior : array-like of shape (K,), default=None
-        Ignored.
+        Has no effect; it exists for compatibility with scikit-learn.
     norm : bool, default=False
-        Whether the weights of a class are divided by their sum.
+        Whether to divide the weights of each class by their sum.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and log p(y).
     feature_count_, feature_log_prob_ : array of shape (K, d)
+        Sum of each column in each class, and its weight.
     feature_all_ : array of shape (d,)
+        Sum of each column over all classes.
 
     See Also
     --------
-    suffice.naive_bayes.MultinomialNB : Scores a class by its own rows; has a density and samples.
-    suffice.TextNaiveBayes : Takes raw documents; ``event="complement"`` is this model.
+    suffice.naive_bayes.MultinomialNB : Scores a class by its own rows; it has a density and draws samples.
+    suffice.TextNaiveBayes : Reads raw documents; with ``event="complement"`` it is this model.
 
     Examples
     --------

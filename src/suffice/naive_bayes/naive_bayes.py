@@ -1,4 +1,4 @@
-"""`NaiveBayes`: columns that are independent given the class, of any type."""
+"""`NaiveBayes`: naive Bayes for tables with columns of any type."""
 
 from __future__ import annotations
 
@@ -27,96 +27,102 @@ __all__ = ["NaiveBayes"]
 
 
 class NaiveBayes(TunableClassifier):
-    """Naive Bayes: p(x | y) is a product over the columns, each with its own family.
+    """Naive Bayes for tables: p(x | y) is a product over the columns, each with its own family.
 
-    Rows may come as a NumPy array, a SciPy sparse matrix, a pandas or Polars data frame or a PyArrow table. A missing
-    cell (NaN, None, NA, NaT) is ignored in fitting and in prediction: it is absent from the sums and from the product.
-    Rescaling a column of numbers changes no prediction.
+    Rows may be a NumPy array, a SciPy sparse matrix, a pandas or Polars data frame, or a PyArrow table. Missing cells
+    (NaN, None, NA, NaT) are ignored in fitting and in prediction: they enter neither the sums nor the product.
+    Rescaling a column of numbers does not change predictions.
 
     Parameters
     ----------
     families : "auto", "best", a name, a family, or a mapping, default="auto"
-        The distribution of the columns. ``"auto"`` chooses by the type of a column, once, at the first batch: Gaussian
-        for numbers, Bernoulli for booleans, categorical for categories and strings. ``"best"`` chooses the family of
-        each column of numbers among gaussian, log_normal, gamma, poisson and histogram, where the values allow it, by
-        the leave-one-out log-loss of the column alone, on at most 2,500 rows; the histogram must be better than the
-        others by more than half a standard error. A column of more than 40 different strings, with three words or more
-        on average, is categorical or text, whichever is better. See ``family_scores_``. Other columns are as with
-        ``"auto"``.
-        `partial_fit` keeps the families. A stream or a file chooses at its first batch, between gaussian and histogram,
-        which take every number. In rows to predict for, a cell that the chosen family does not take (such as a zero
-        where it is log_normal) counts as missing. A name or a family object applies to all columns. A mapping sets the
-        family column by column, and ``"auto"`` chooses for the others; a tuple of columns as its key is a block of
-        dependent columns, with the family ``"multivariate_gaussian"``, ``"joint_table"`` or ``"multinomial"``; the
-        value None ignores a column. ``"text"`` reads a column as documents and counts their words.
+        The family (the distribution) of each column.
+
+        - ``"auto"`` chooses by the type of the column in the first batch: Gaussian for numbers, Bernoulli for booleans,
+          categorical for categories and strings.
+        - ``"best"`` chooses the family of each column of numbers among gaussian, log_normal, gamma, poisson and
+          histogram, as far as the values allow them, by the leave-one-out log-loss of the column alone, on at most
+          2,500 rows. The histogram is chosen only if it is better than the others by more than half a standard error. A
+          column with more than 40 different strings, of three words or more on average, becomes categorical or text,
+          whichever is better. Other columns are as with ``"auto"``. `partial_fit` keeps the families. A stream or a
+          file chooses at its first batch, and only between gaussian and histogram, which accept every number. In rows
+          to predict for, a cell that the chosen family does not accept (such as a zero where it is log_normal) counts
+          as missing. See ``family_scores_``.
+        - A name or a family object applies to all columns. ``"text"`` reads a column as documents and counts their
+          words.
+        - A mapping sets the family of single columns, and ``"auto"`` chooses that of the others. A tuple of columns as
+          a key is a block of dependent columns, with the family ``"multivariate_gaussian"``, ``"joint_table"`` or
+          ``"multinomial"``. The value None ignores a column.
     estimation : {"map", "mle", "bayes"} or None, default="map"
-        How parameters are computed from statistics: with a conjugate prior, by maximum likelihood (the textbook
-        estimate), or integrated over the posterior, which is best for fewer than a hundred rows and slower. None is the
-        default of each family: ``"mle"`` for numbers, ``"map"`` for counts and categories. A family object keeps its
-        own setting.
+        How parameters are computed from the statistics: with a conjugate prior (``"map"``), by maximum likelihood
+        (``"mle"``, the textbook estimate), or integrated over their posterior (``"bayes"``, which is slower, and best
+        for fewer than a hundred rows). None uses the default of each family: ``"mle"`` for numbers, ``"map"`` for
+        counts and categories. A family object keeps its own setting.
     smoothing : float, "auto" or None, default=None
-        Weight of the prior: pseudo-counts of each level or outcome, or pseudo-rows that look like all rows together.
-        None is 1: Laplace's rule for levels, and one row like all rows together for numbers. ``"auto"`` chooses by
-        held-out log-loss, leave-one-out where that has a closed form, otherwise in ten folds; see ``tuning_``. Maximum
-        likelihood has no prior.
+        Weight of the conjugate prior: the pseudo-count of each level or outcome, or the number of pseudo-rows that look
+        like all rows together. None means 1: Laplace's rule for levels, and one pseudo-row for numbers. ``"auto"``
+        chooses the value by held-out log-loss: leave-one-out where that has a closed form, otherwise in ten folds; see
+        ``tuning_``. Maximum likelihood has no conjugate prior.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
-        Class prior. An array follows the order of ``classes_``.
+        Class prior p(y): the share of each class in the rows, the same for each class, or given. An array follows the
+        order of ``classes_``.
     missing : {"ignore", "category"}, default="ignore"
-        Whether a missing cell of a categorical column is ignored, or is a level of its own.
+        Whether to ignore a missing cell of a categorical column, or to count it as a level of its own.
     unseen : {"ignore", "share", "error"}, default="ignore"
-        How a level that was never seen is treated: ignored; given the smoothed probability of one more level; or an
-        error. It is ignored by default because its smoothed probability would be largest in the class with the fewest
-        rows, whatever the level is.
+        What to do with a level that was never seen: ignore it, give it the smoothed probability of one more level, or
+        raise an error. It is ignored by default because its smoothed probability would be largest in the class with the
+        fewest rows, whatever the level is.
     calibrate : bool or {"temperature", "isotonic", "columns"}, default=False
-        Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
-        form and there are more than 1,000 rows): with a temperature, an offset for each class and a
-        share of outliers that have the class prior (True; what the rows give no evidence for is not used), with a
-        monotone function (``"isotonic"``), or with a weight for each column (``"columns"``). Naive Bayes counts
-        dependent columns several times, so it is overconfident without calibration; weights of columns discount
-        those that repeat others and usually predict best.
+        Whether to calibrate the probabilities on held-out rows: leave-one-out, or ten folds where that has no closed
+        form and there are more than 1,000 rows. True fits a temperature, an offset for each class and a share of
+        outliers that have the class prior, as far as the rows give evidence for them. ``"isotonic"`` fits a monotone
+        function, and ``"columns"`` a weight for each column. Naive Bayes counts the evidence of dependent columns
+        several times, so it is overconfident without calibration. Weights of columns discount those that repeat others,
+        and usually predict best.
     impossible : {"error", "prior", "nan"}, default="error"
-        What a row gets that has probability zero in every class, for example a level that no class has had, without
-        smoothing: an error that names the rows and the cause; the class prior; or NaN (`predict` then gives the most
-        probable class of the prior). The last two warn with `ImpossibleRowsWarning`, which has the ``rows``.
+        The result for a row that has probability zero in every class, for example because of a level that no class has
+        had, without smoothing. ``"error"`` raises an error that names the rows and the cause. ``"prior"`` returns the
+        class prior, and ``"nan"`` returns NaN (`predict` then chooses the most probable class of the prior); both warn
+        with `ImpossibleRowsWarning`, which has the ``rows``.
     blocks : "auto" or None, default=None
-        ``"auto"`` finds dependent columns in the data: columns that would be Gaussian become multivariate Gaussians,
-        with own or shared covariances, and columns that would be categorical or Bernoulli become joint tables, where
-        the evidence (marginal likelihood) is in favour; see ``blocks_``. If all columns are Gaussian and dependent, the
-        model is that of `GaussianDiscriminant` with ``estimation="map"``. Other families that you name stay as they
-        are, and ``families="best"`` chooses for the columns outside blocks. The blocks depend neither on the order of
-        the columns nor on that of the rows. The first rows choose them: all rows of a `fit` in memory, the first batch
-        of a stream or a file; `partial_fit` keeps them. Joint tables need the default of ``missing`` and not
-        ``unseen="share"``.
+        ``"auto"`` finds blocks of dependent columns by the evidence (the marginal likelihood); None treats all columns
+        as independent. Dependent columns that would be Gaussian become a multivariate Gaussian, with own or shared
+        covariances, and columns that would be categorical or Bernoulli become a joint table; see ``blocks_``. If all
+        columns are Gaussian and dependent, the model is that of `GaussianDiscriminant` with ``estimation="map"``.
+        Columns with other families that you name stay independent, and ``families="best"`` chooses the families of
+        columns outside blocks. The blocks are found in the first rows: all rows of a `fit` in memory, or the first
+        batch of a stream or a file; `partial_fit` keeps them. They depend neither on the order of the columns nor on
+        that of the rows. Joint tables need ``missing="ignore"``, and ``unseen`` other than ``"share"``.
 
     Attributes
     ----------
-    classes_ : array of shape (K,)
-    class_count_, class_prior_ : array of shape (K,)
+    classes_, class_count_, class_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and p(y).
     smoothing_ : float
-        The weight of the prior that is used.
+        The weight of the conjugate prior that is used.
     tuning_ : Tuning
-        The values that were tried for a parameter that is "auto", and their log-loss.
+        The values that were tried for ``smoothing="auto"``, with their log-loss.
     calibration_ : Calibration
-        The calibration, if there is one.
+        The calibration, with ``calibrate``.
     families_ : dict
         The family of each column, or of each tuple of columns; None for a column that is ignored.
     family_scores_ : Listing
-        The log-loss of the families that were tried for columns that are "best".
+        The log-loss of the families that were tried with ``families="best"``.
     blocks_ : Listing
-        The blocks that were found with ``blocks="auto"``, with the logarithm of the factor by which their evidence is
-        larger than that of independent columns.
+        The blocks that were found with ``blocks="auto"``. ``gain`` is the logarithm of the factor by which their
+        evidence is larger than that of independent columns.
     means_, variances_ : array of shape (K, d)
-        Where all columns are Gaussian.
+        Mean and variance of each class and column, if all columns are Gaussian.
 
     See Also
     --------
-    suffice.GaussianDiscriminant : Columns that depend on each other through a covariance matrix.
-    suffice.AveragedDependence : Columns that each depend on one other column.
-    suffice.GenerativeEnsemble : These models together, without settings.
-    suffice.TextNaiveBayes : Documents.
-    suffice.families : The families of the columns.
-    suffice.naive_bayes.GaussianNB : scikit-learn's class on this core.
-    suffice.diagnose : Tests what the model assumes about rows.
+    suffice.GaussianDiscriminant : Models correlated columns of numbers by a covariance matrix.
+    suffice.AveragedDependence : Lets each column depend on one other column.
+    suffice.GenerativeEnsemble : Averages these models, without settings.
+    suffice.TextNaiveBayes : Classifies documents.
+    suffice.families : The families that columns can have.
+    suffice.naive_bayes.GaussianNB : Replaces the class of scikit-learn.
+    suffice.diagnose : Tests the assumptions of the model.
 
     Examples
     --------
@@ -128,7 +134,7 @@ class NaiveBayes(TunableClassifier):
     >>> model.predict([[2.0, np.nan], [np.nan, 3.0]])
     array(['low', 'high'], dtype='<U4')
 
-    By default, each class has one more row, which looks like all rows together; maximum likelihood has none:
+    By default, each class gets one pseudo-row that looks like all rows together; maximum likelihood adds none:
 
     >>> model.means_
     array([[7.1, 3.8],
@@ -137,7 +143,7 @@ class NaiveBayes(TunableClassifier):
     array([[ 8.5,  3. ],
            [ 1.5, 11. ]])
 
-    A data frame has columns of different types:
+    The columns of a data frame may have different types:
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame(
@@ -159,7 +165,7 @@ class NaiveBayes(TunableClassifier):
       0  small  large    red      True   0.875469
       0  small  large    (prior)                0
 
-    The data may choose the families of columns of numbers:
+    With ``families="best"``, the data choose the families of columns of numbers:
 
     >>> rng = np.random.default_rng(1)
     >>> peaks = np.concatenate([rng.normal(0, 1, 500), rng.choice([-4, 4], 500) + rng.normal(0, 1, 500)])
@@ -172,7 +178,8 @@ class NaiveBayes(TunableClassifier):
          0   0.19641         nan       nan      nan  0.0836943  histogram
          1  0.616247    0.359243  0.405668      nan   0.361246  log_normal
 
-    They may also choose blocks of dependent columns. Here, length and width separate the classes only together:
+    With ``blocks="auto"``, the data also choose blocks of dependent columns. Here, only length and width together
+    separate the classes:
 
     >>> thick = rng.random(400) < 0.5
     >>> length = rng.normal(0, 1, 400)
@@ -187,7 +194,7 @@ class NaiveBayes(TunableClassifier):
     >>> found.score(leaves, thick), NaiveBayes().fit(leaves, thick).score(leaves, thick)
     (0.9425, 0.68)
 
-    With a shared variance the posterior is exactly a logistic function of x:
+    If the classes share the variance, the posterior is exactly a logistic function of x:
 
     >>> from suffice.families import Gaussian
     >>> shared = NaiveBayes(families=Gaussian(variance="shared")).fit(X, y)
@@ -239,28 +246,32 @@ class NaiveBayes(TunableClassifier):
         families: Any = None,
         impossible: Impossible = "error",
     ) -> Self:
-        """A model with given parameters, without rows.
+        """Build a model from given parameters, without rows.
 
-        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not
-        include the number of rows: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit` starts anew, with
-        the family of each column: its name, or the family with its settings if one was given, without a conjugate
-        prior.
+        It can predict, sample, explain and be saved like any other model. It cannot continue to learn, because
+        parameters do not include the number of rows: `partial_fit`, `merge`, `remove` and `decay` raise an error. `fit`
+        starts anew with the families of the columns, without a conjugate prior.
 
         Parameters
         ----------
         parameters : mapping, or the listing of `parameters`
-            The parameters of each column; the key of dependent columns is a tuple. They are a mapping of names to
-            numbers by class, a mapping of levels to probabilities by class, or the table that ``parameters(column)``
-            returns, as a listing or as a frame. The family is named by the key ``"family"``, unless the parameters
-            identify it. Also the listing or frame of all parameters that ``parameters()`` returns.
+            The parameters of each column: a mapping of parameter names to numbers by class, a mapping of levels to
+            probabilities by class, or the table that ``parameters(column)`` returns, as a listing or a frame. The key
+            ``"family"`` names the family, unless the names of the parameters identify it. The key of dependent columns
+            is a tuple. Instead of the mapping, the listing or frame of all parameters that ``parameters()`` returns.
         prior : mapping or array-like of shape (K,)
-            p(y) of each class. A listing of all parameters holds it.
+            p(y) of each class. It may be left out if ``parameters`` is a listing of all parameters, which contains it.
         classes : sequence, optional
-            The labels, if the prior is an array. Arrays of parameters have the same order.
+            The labels, if the prior is an array. Arrays of parameters follow the same order.
         families : family, name, or a mapping of columns to them, optional
             Families with their settings, such as ``Text(ngram_range=(1, 2))``.
         impossible : {"error", "prior", "nan"}, default="error"
-            What a row gets that has probability zero in every class.
+            The result for a row that has probability zero in every class, as in the constructor.
+
+        Returns
+        -------
+        NaiveBayes
+            A fitted model.
 
         Examples
         --------
@@ -288,23 +299,30 @@ class NaiveBayes(TunableClassifier):
     def from_counts(
         cls, table: Any, *, class_counts: Any = None, families: Any = "categorical", **settings: Any
     ) -> Self:
-        """A model from counts of levels, equal to that of the rows which were counted.
+        """Build a model from counts of levels. It equals the model fitted to the rows that were counted.
 
         It can be updated with `partial_fit`, `merge` and `remove`.
 
         Parameters
         ----------
         table : frame, Listing or mapping
-            A table with the columns ``class``, ``column``, ``level`` and ``count``; or a mapping of columns to their
-            counts: a mapping of levels to counts by class, or a table with ``level``, or with the levels as index of
-            pandas (``pandas.crosstab``), and one column for each class.
+            A table with the columns ``class``, ``column``, ``level`` and ``count``, or a mapping of columns to their
+            counts. The counts of a column are a mapping of levels to counts by class, or a table with one column for
+            each class, in which the levels are a column ``level`` or the index of a pandas frame (as from
+            ``pandas.crosstab``).
         class_counts : mapping, optional
-            Rows of each class. By default the largest sum of the counts of a column; a column with smaller counts has
-            missing cells.
+            Number of rows of each class. By default the largest sum of the counts of a column. A column with a smaller
+            sum has missing cells.
         families : default="categorical"
-            As in the constructor. Levels that are numbers may have another family, such as ``"gaussian"``.
+            The families, as in the constructor. Columns whose levels are numbers may have another family, such as
+            ``"gaussian"``.
         **settings
             Other parameters of the constructor.
+
+        Returns
+        -------
+        NaiveBayes
+            A fitted model.
 
         Examples
         --------
@@ -333,7 +351,7 @@ class NaiveBayes(TunableClassifier):
         ddof: float = 0,
         **settings: Any,
     ) -> Self:
-        """A Gaussian model from the number of rows, the means and the variances of each class.
+        """Build a Gaussian model from the number of rows, the means and the variances of each class.
 
         It can be updated with `partial_fit`, `merge` and `remove`.
 
@@ -342,15 +360,22 @@ class NaiveBayes(TunableClassifier):
         n : mapping or array-like of shape (K,)
             Number of rows of each class.
         means, variances : mapping of classes to arrays of shape (d,), or array-like of shape (K, d)
-            A frame of pandas has the classes as index, such as ``rows.groupby(y).mean()``.
+            Means and variances of the columns in each class. A pandas frame has the classes as index, such as
+            ``rows.groupby(y).mean()``.
         classes : sequence, optional
-            The labels, if nothing has them. Arrays have their order.
+            The labels, if none of the arguments has them. Arrays follow their order.
         columns : sequence of str, optional
-            Names of the columns; by default those that frames or Series have, or positions.
+            Names of the columns. By default those of the frames or Series, or positions.
         ddof : float, default=0
-            The variances are sums of squares divided by ``n - ddof``: 0 for NumPy's ``var``, 1 for that of pandas.
+            Degrees of freedom of the variances, which are sums of squares divided by ``n - ddof``: 0 for ``var`` of
+            NumPy, 1 for ``var`` of pandas.
         **settings
             Parameters of the constructor other than ``families``.
+
+        Returns
+        -------
+        NaiveBayes
+            A fitted model.
 
         Examples
         --------
@@ -371,19 +396,32 @@ class NaiveBayes(TunableClassifier):
     # ------------------------------------------------------------------ what was learned
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
-        """Explain predictions: the parts of the log-odds of each column, or block of dependent columns.
+        """Explain predictions: split the log-odds of each row into the parts of the columns and of the prior.
 
         Parameters
         ----------
-        X : rows
+        X : array-like of shape (n, d)
+            The rows.
         label, against : optional
-            The classes to compare. By default the second of two classes against the first; of more than two the most
-            probable class of each row against the next.
+            The classes to compare: a positive part is evidence for ``label``, a negative part for ``against``. By
+            default the second of two classes is compared with the first; with more than two classes, the most probable
+            class of each row is compared with the second most probable.
 
         Returns
         -------
         Explanation
-            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first. They sum to the log-odds.
+            The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
+            largest parts first. A block of dependent columns has one part.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> X, y = [[1.0, 5.0], [3.0, 7.0], [10.0, 6.0], [14.0, 8.0]], ["a", "a", "b", "b"]
+        >>> NaiveBayes().fit(X, y).explain([[6.0, 8.0]])
+        row  label  against  column   value       part
+          0  b      a        1            8   0.878049
+          0  b      a        0            6  -0.424134
+          0  b      a        (prior)                 0
         """
         fitted = self.fitted_
         return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True)
@@ -409,7 +447,7 @@ class NaiveBayes(TunableClassifier):
 
     @property
     def family_scores_(self) -> Listing:
-        """The families that were tried for each column that is "best", with their log-loss, as a table."""
+        """The families that were tried with ``families="best"``, with the log-loss of each column."""
         schema = self.fitted_.layout.schema
         if schema.scores is None:
             raise AttributeError("family_scores_ exists if families are chosen by the data: NaiveBayes('best').")
@@ -417,7 +455,7 @@ class NaiveBayes(TunableClassifier):
 
     @property
     def blocks_(self) -> Listing:
-        """The blocks of dependent columns that were found in the data, as a table."""
+        """The blocks of dependent columns that were found with ``blocks="auto"``."""
         schema = self.fitted_.layout.schema
         if schema.found is None:
             raise AttributeError("blocks_ exists if blocks are found in the data: NaiveBayes(blocks='auto').")
@@ -425,7 +463,7 @@ class NaiveBayes(TunableClassifier):
 
     @property
     def smoothing_(self) -> float:
-        """The weight of the prior that is used, by families that have one and are not given as objects."""
+        """The weight of the conjugate prior, in families that have one and are not given as objects."""
         fitted = self.fitted_
         specification = fitted.specification
         assert isinstance(specification, NaiveBayesSpecification)
@@ -434,12 +472,12 @@ class NaiveBayes(TunableClassifier):
 
     @property
     def means_(self) -> Float:
-        """Mean of each class and column (K, d), where all columns are Gaussian."""
+        """Mean of each class and column (K, d), if all columns are Gaussian."""
         return self._gaussian("means_").mean
 
     @property
     def variances_(self) -> Float:
-        """Variance of each class and column (K, d), where all are Gaussian; zero for a column without effect."""
+        """Variance of each class and column (K, d), if all columns are Gaussian; zero for a column without effect."""
         return self._gaussian("variances_").variance
 
     def _gaussian(self, attribute: str) -> GaussianParameters:

@@ -1,4 +1,4 @@
-"""`PoissonNB`: Poisson counts with the interface of ``sklearn.naive_bayes``, which has no such class."""
+"""`PoissonNB`: naive Bayes for Poisson counts, with the interface of ``sklearn.naive_bayes``."""
 
 from __future__ import annotations
 
@@ -71,23 +71,26 @@ class PoissonNBSpecification(DiscreteSpecification):
 
 
 class PoissonNB(DiscreteDropIn):
-    """Naive Bayes for Poisson distributed counts, with the interface of ``sklearn.naive_bayes``.
+    """Poisson naive Bayes for counts, with the interface of ``sklearn.naive_bayes``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Smoothing: pseudo-rows of each class that have the mean of all rows, plus half an event in total.
+        Weight of the smoothing: each class gets this many pseudo-rows with the mean of all rows, and half an event in
+        total.
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether the class prior comes from the data; otherwise it is uniform.
+        Whether the class prior is the share of each class in the rows. If False, it is uniform.
     class_prior : array-like of shape (K,), default=None
-        Class prior.
+        Class prior p(y), in the order of ``classes_``; None for the prior that ``fit_prior`` sets.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_ : array of shape (K,)
+        Labels of the classes, weight of their rows, and log p(y).
     feature_count_, rate_ : array of shape (K, d)
+        Sum of each column in each class, and its expected count per row.
 
     See Also
     --------
@@ -120,7 +123,18 @@ class PoissonNB(DiscreteDropIn):
         return tags
 
     def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K)."""
+        """Compute log p(x, y) = log p(y) + log p(x | y).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            One column for each class, in the order of ``classes_``.
+        """
         fitted = self.fitted_
         return prediction.joint(fitted, self._rows(fitted, X), relative=False)
 

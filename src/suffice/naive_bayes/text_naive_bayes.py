@@ -1,4 +1,4 @@
-"""`TextNaiveBayes`: from raw documents to a classifier in one pass, without a matrix of counts."""
+"""`TextNaiveBayes`: naive Bayes for raw documents, which are read in one pass without a matrix of counts."""
 
 from __future__ import annotations
 
@@ -38,110 +38,117 @@ Auto: TypeAlias = Literal["auto"]
 
 
 class TextNaiveBayes(TunableClassifier):
-    """Naive Bayes for documents: p(x | y) is a product over their words.
+    """Naive Bayes for documents: p(x | y) is a product over the words.
 
-    Documents are read once, in C++ and on all cores. The model keeps how often each word occurs in each class, and in
-    how many documents. Which words are used, and how their counts become probabilities, is decided afterwards: these
-    parameters can be changed without reading a document again.
+    Documents are read once, in C++ and on all cores. The model stores how often each word occurs in each class, and in
+    how many documents. Which words are used, and how their counts become probabilities, is decided afterwards, so these
+    parameters can be changed without reading the documents again.
 
     Parameters
     ----------
     event : {"multinomial", "bernoulli", "complement", "normalised_complement"} or "auto", default="multinomial"
-        Words are drawn one after another; or each word of the vocabulary is present or absent; or a class is scored by
-        how rarely the other classes use the words of a document. Normalised, the weights of words have the same sum in
-        all classes; together with ``weighting="unit"`` and ``idf=True`` this is the transformed weight-normalised
-        complement of Rennie et al. (2003), except that documents get unit length before ``idf``, not after it. The
-        scores of a complement are not log-likelihoods: calibrate them.
+        The event model. ``"multinomial"``: the words of a document are drawn one after another. ``"bernoulli"``: each
+        word of the vocabulary is present or absent. ``"complement"``: a class is scored by how rarely the other classes
+        use the words of the document. ``"normalised_complement"``: the same, with weights of words that have the same
+        sum in all classes. Together with ``weighting="unit"`` and ``idf=True``, the last is the transformed
+        weight-normalised complement of Rennie et al. (2003), except that documents get unit length before ``idf``, not
+        after it. The scores of a complement are not log-likelihoods, so set ``calibrate``.
     max_words : int, None or "auto", default=10_000
-        Size of the vocabulary: so many of the most frequent words, None for all.
+        Size of the vocabulary, which consists of the most frequent words. None uses all words.
     smoothing : float or "auto", default=1.0
-        Pseudo-count: draws of each word, or documents with it and without it. 1 is Laplace smoothing.
+        Pseudo-count of each word: pseudo-draws of the word, or with ``event="bernoulli"`` pseudo-documents with and
+        without it. 1 is Laplace smoothing.
     estimation : {"map", "mle", "bayes"} or "auto", default="map"
-        ``"mle"`` adds no pseudo-counts; with ``"bayes"`` words occur in bursts (Dirichlet-multinomial): a word that
-        occurred once is less surprising when it occurs again.
+        How counts become probabilities. ``"map"`` adds pseudo-counts, and ``"mle"`` does not. With ``"bayes"`` words
+        occur in bursts (Dirichlet-multinomial): a word that occurred once is less surprising when it occurs again.
     binary : bool or "auto", default=False
-        Whether a document counts each of its words once.
+        Whether to count each word of a document only once.
     idf : bool or "auto", default=False
-        Whether words that few documents contain weigh more, by ``1 + log (1 + n)/(1 + d_j)``.
+        Whether to give more weight to rare words: a word that d_j of n documents contain has the weight
+        ``1 + log (1 + n)/(1 + d_j)``.
     length : float or "auto", default=0.0
-        From 0 to 1: how far the effect of a document's length is removed. A document of L words counts as one of
-        ``L (L̄/L)^length`` words, with L̄ the mean length.
+        How much of the effect of a document's length to remove, from 0 (nothing) to 1 (all of it). A document of L
+        words counts as one of ``L (L̄/L)^length`` words, where L̄ is the mean length.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
-        Class prior. An array follows the order of ``classes_``.
+        Class prior p(y): the share of each class in the documents, the same for each class, or given. An array follows
+        the order of ``classes_``.
     calibrate : bool or {"temperature", "isotonic", "columns"}, default=False
-        Whether `predict_proba` is calibrated on held-out documents (leave-one-out). The words of a document depend on
-        each other, so naive Bayes is far too confident without calibration. The text is one column, so ``"columns"``
-        gives the probabilities of a temperature; `explain` then explains the calibrated log-odds.
+        Whether to calibrate the probabilities on held-out documents (leave-one-out): with a temperature (True) or a
+        monotone function (``"isotonic"``). The words of a document depend on each other, so naive Bayes is far too
+        confident without calibration. The text is one column, so ``"columns"`` gives the probabilities of a
+        temperature; `explain` then explains the calibrated log-odds.
     impossible : {"error", "prior", "nan"}, default="error"
-        What a document gets that has probability zero in every class, for example a word that a class has never had,
-        without smoothing: an error that names the documents and the cause; the class prior; or NaN (`predict` then
-        gives the most probable class of the prior). The last two warn with `ImpossibleRowsWarning`, which has the
-        ``rows``.
+        The result for a document that has probability zero in every class, for example because of a word that a class
+        has never had, without smoothing. ``"error"`` raises an error that names the documents and the cause.
+        ``"prior"`` returns the class prior, and ``"nan"`` returns NaN (`predict` then chooses the most probable class
+        of the prior); both warn with `ImpossibleRowsWarning`, which has the ``rows``.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        What is counted: words; runs of characters; or runs of characters within words. A callable takes a document and
-        returns its words.
+        What to count: words (``"word"``), runs of characters (``"char"``), or runs of characters within words
+        (``"char_wb"``). A callable takes a document and returns its words.
     lowercase : bool, default=True
+        Whether to convert documents to lower case.
     min_length : int, default=2
-        Least length of a word in characters.
+        Smallest length of a word, in characters. Shorter words are ignored.
     ngram_range : tuple of int, default=(1, 1)
         The smallest and the largest number of words, or of characters, that are counted as one.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
+        Whether and how to remove accents: to ASCII, by Unicode decomposition, or with a function.
     stop_words : "english", collection of str or None, default=None
-        Words that are ignored.
+        Words to ignore.
     punctuation : bool, default=False
-        Whether punctuation marks are words as well: "!!!" is three of them. Together with ``ngram_range=(1, 2)`` this
+        Whether to count punctuation marks as words: "!!!" is three of them. Together with ``ngram_range=(1, 2)`` this
         works best for filtering messages.
     characters : tuple of int or None, default=None
-        Smallest and largest number of characters in fragments of words, such as (3, 5), that are counted beside the
-        words: "~|fre", "~free", "~ree!" of "free!", with "|" for the edge of a word. They recognise words that were
+        Smallest and largest length of the fragments of words to count beside the words, such as (3, 5): "free!" has the
+        fragments "~|fre", "~free" and "~ree!", where "|" is the edge of the word. Fragments recognise words that were
         never seen, and disguised ones.
     weighting : {"count", "unit"}, default="count"
-        What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
-        the document, so all documents weigh the same and repeated words count less. Better for many classes. A document
-        without known words has no length: with ``"unit"``, absent words of ``event="bernoulli"`` do not count for it.
+        What a word adds that occurs x_j times in a document. ``"count"`` adds x_j. ``"unit"`` adds ``log(1 + x_j)``
+        divided by the Euclidean norm of the document, so all documents weigh the same and repeated words count less;
+        this is better for many classes. A document without known words has no length: with ``"unit"``, its absent words
+        do not count with ``event="bernoulli"``.
     slots : int, default=0
-        Number of slots that words are hashed to, so that the memory of an endless stream does not grow; 0 keeps the
-        words.
+        Number of slots that words are hashed to, so that memory does not grow in an endless stream. 0 stores the words.
     encoding : str, default="utf-8"
-        Encoding of documents that are bytes.
+        Encoding of documents that are given as bytes.
     decode_error : {"strict", "replace", "ignore"}, default="strict"
-        Whether bytes that are invalid in the encoding raise an error, are replaced by U+FFFD, or are ignored.
+        What to do with bytes that are invalid in the encoding: raise an error, replace them by U+FFFD, or ignore them.
 
     Attributes
     ----------
-    classes_ : array of shape (K,)
-    class_count_, class_prior_ : array of shape (K,)
+    classes_, class_count_, class_prior_ : array of shape (K,)
+        Labels of the classes, weight of their documents, and p(y).
     missing_count_ : array of shape (K,)
         Weight of the missing documents (None, NaN) of each class.
     vocabulary_ : list of str
-        The words that are used, M of them.
+        The M words that are used.
     word_count_, document_count_ : array of shape (K, M)
-        How often each word occurs in each class, and in how many of its documents. With ``weighting="unit"``, the sum
-        of its weights instead of how often it occurs.
+        How often each word occurs in each class, and in how many documents of the class. With ``weighting="unit"``,
+        ``word_count_`` is the sum of the weights of the word.
     settings_ : dict
-        The parameters that are used, with the chosen values of those that are "auto".
+        The values that are used for the parameters that can be "auto".
     tuning_ : Tuning
-        The values that were tried for parameters that are "auto", and their log-loss.
+        The values that were tried for parameters that are "auto", with their log-loss.
     calibration_ : Calibration
-        The calibration, if there is one.
+        The calibration, with ``calibrate``.
 
     See Also
     --------
-    suffice.NaiveBayes : Texts beside numbers and categories, ``families={"body": "text"}``.
-    suffice.WordCounts : Documents as a sparse matrix.
-    suffice.text.mail.load_mails : Mails as texts with labels.
-    suffice.plotting.WordsDisplay : The most informative words, as a picture.
+    suffice.NaiveBayes : Reads tables with texts beside numbers and categories, with ``families={"body": "text"}``.
+    suffice.WordCounts : Counts the words of documents into a sparse matrix.
+    suffice.text.mail.load_mails : Reads mails as texts with labels.
+    suffice.plotting.WordsDisplay : Plots the most informative words.
 
     Notes
     -----
-    Parameters that are ``"auto"`` are chosen together, by the leave-one-out log-loss of the documents, from the same
-    counts; each document is scored as by a model that was fitted to the others, including its choice of words. With
-    ``calibrate``, the log-loss is that of calibrated probabilities; without it, the log-loss mostly measures
-    overconfidence, so choose parameters together with ``calibrate``.
+    Parameters that are ``"auto"`` are chosen together, by the leave-one-out log-loss of the documents, and from the
+    counts that the model stores. Each document is scored by the model that would be fitted to the others, including the
+    choice of the words. With ``calibrate``, the log-loss is that of calibrated probabilities. Without it, the log-loss
+    mostly measures overconfidence, so use ``"auto"`` together with ``calibrate``.
 
-    The posterior of a document without known words is the prior, and so is that of a missing document, also with a
-    calibration; `known_words` shows which they are. For Bernoulli words of ``weighting="count"``, the posterior of a
-    document without known words is that of all words being absent.
+    The posterior of a missing document is the prior, and so is that of a document without known words, even after
+    calibration; `known_words` counts them. With ``event="bernoulli"`` and ``weighting="count"``, a document without
+    known words has the posterior of a document in which all words are absent.
 
     Examples
     --------
@@ -157,12 +164,12 @@ class TextNaiveBayes(TunableClassifier):
       0  spam   ham      (prior)      1  -0.405465
       0  spam   ham      pills        1   0.100083
 
-    A mail that was labelled by mistake is removed exactly:
+    A mail with a wrong label can be removed exactly:
 
     >>> model.partial_fit(["buy lunch"], ["spam"]).remove(["buy lunch"], ["spam"]).predict_proba(["lunch"]).round(3)
     array([[0.803, 0.197]])
 
-    Parameters are chosen on held-out documents:
+    Parameters can be chosen on held-out documents:
 
     >>> tuned = TextNaiveBayes("auto", smoothing="auto").fit(mails, ["spam", "spam", "ham", "ham", "ham"])
     >>> tuned.settings_["event"], tuned.settings_["smoothing"], len(tuned.tuning_.log_loss), tuned.tuning_.rule
@@ -222,16 +229,21 @@ class TextNaiveBayes(TunableClassifier):
 
     @classmethod
     def tuned(cls, **settings: Any) -> Self:
-        """A classifier whose settings the documents choose, with calibrated probabilities.
+        """Make a classifier that chooses its settings by the documents, and calibrates its probabilities.
 
         It counts words, pairs of words, punctuation marks and fragments of words, in documents of unit length. The
         event model, ``binary``, ``idf``, the number of words and the smoothing are "auto", and ``calibrate`` is True.
-        `suffice.fit` and ``suffice fit`` use it for texts.
+        This is the model that `suffice.fit` and the command ``suffice fit`` use for texts.
 
         Parameters
         ----------
         **settings
-            Parameters that differ.
+            Parameters of the constructor that should differ from these.
+
+        Returns
+        -------
+        TextNaiveBayes
+            An estimator that is not fitted yet.
 
         Examples
         --------
@@ -245,28 +257,33 @@ class TextNaiveBayes(TunableClassifier):
 
     @classmethod
     def from_parameters(cls, words: Any, prior: Any = None, *, classes: Any = None, **settings: Any) -> Self:
-        """A model with given probabilities of words, without documents.
+        """Build a model from given probabilities of words, without documents.
 
-        It predicts, samples, explains and is saved like any other. It cannot learn, because parameters do not
-        include the number of documents: `partial_fit`, `merge`, `remove` and `decay` raise an error; `fit` starts anew,
-        with ``settings``.
+        It can predict, sample, explain and be saved like any other model. It cannot continue to learn, because
+        parameters do not include the number of documents: `partial_fit`, `merge`, `remove` and `decay` raise an error.
+        `fit` starts anew, with ``settings``.
 
         Parameters
         ----------
         words : mapping, frame or Listing
-            The probability of each word in each class: a mapping of words to probabilities by class, a table with the
-            column ``word`` or ``level``, or with the words as index of pandas, and one for each class, or what
-            `parameters` returns. Documents must be able to have the words: with ``lowercase=True``, in lower case. With
-            ``event="multinomial"``, the shares of a class sum to one. With a complement event, the numbers are the
-            share of each word in all other classes together ("share outside"); more than two classes need the listing
-            of `parameters`, which has how often each word occurs there.
+            The probability of each word in each class: a mapping of words to probabilities by class; a table with one
+            column for each class, in which the words are a column ``word`` or ``level``, or the index of a pandas
+            frame; or the listing that `parameters` returns. Words must have the form in which documents are read: with
+            ``lowercase=True``, lower case. With ``event="multinomial"``, the shares of a class sum to one. With a
+            complement event, the numbers are the share of each word in all other classes together ("share outside");
+            more than two classes need the listing of `parameters`, which contains how often each word occurs.
         prior : mapping or array-like of shape (K,)
             p(y) of each class.
         classes : sequence, optional
             The labels, if the prior is an array.
         **settings
-            Parameters of the constructor that say how documents are read, and ``event``. Weights of documents (``idf``,
-            ``length`` and ``weighting="unit"``) need documents.
+            ``event``, and the parameters of the constructor that set how documents are read. Parameters that follow
+            from documents (``idf``, ``length`` and ``weighting="unit"``) are not allowed.
+
+        Returns
+        -------
+        TextNaiveBayes
+            A fitted model.
 
         Examples
         --------
@@ -279,7 +296,7 @@ class TextNaiveBayes(TunableClassifier):
         fixed = {"estimation", "smoothing", "max_words", "slots", "prior", "calibrate"} & settings.keys()
         if fixed:
             raise InputError(
-                f"{min(fixed)} is a setting of learning from documents, which given parameters replace. Remove it.",
+                f"{min(fixed)} is a setting for learning from documents, but the parameters are given. Remove it.",
                 argument=min(fixed),
             )
         specification = TextSpecification(**cls(**settings).get_params(deep=False))
@@ -304,17 +321,62 @@ class TextNaiveBayes(TunableClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
     ) -> Self:
-        """Learn from these documents alone; see `GenerativeClassifier.fit`."""
+        """Fit the model to documents, and forget what was learned before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,), iterable of str or bytes, or a source
+            The documents. A missing document is None or NaN. A source is a path, a glob, a list of them, or an object
+            with an Arrow stream; see `suffice.sources.files.open_source`.
+        y : array-like of shape (n,), or str
+            Class labels: numbers, strings or booleans. For a source, the name of the target column.
+        sample_weight : array-like of shape (n,), or str, optional
+            Weight of each document, 1 by default. For a source, the name of the column with the weights.
+        unlabelled : array-like of shape (m,), optional
+            Documents without labels to learn from as well, by expectation–maximisation; see
+            `GenerativeClassifier.fit`.
+        unlabelled_weight : float or array-like of shape (m,), default=1
+            Weight of the unlabelled documents.
+
+        Returns
+        -------
+        self
+            The fitted model. If an error is raised, the model stays as it was.
+        """
         if unlabelled is not None:  # an iterator can be read only once
             unlabelled = TextSpecification(**self.get_params(deep=False)).reader.texts(unlabelled)
         return super().fit(X, y, sample_weight, unlabelled=unlabelled, unlabelled_weight=unlabelled_weight)
 
     def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
-        """Estimate the class prior of unlabelled documents; see `GenerativeClassifier.adapt_prior`."""
+        """Estimate the class prior of unlabelled documents, and use it in a copy of the model.
+
+        Parameters
+        ----------
+        X : documents
+            Documents of the population in which the model will be used. No labels are needed.
+        level : float, default=0.05
+            Significance level: a shift with a smaller p-value is called significant.
+
+        Returns
+        -------
+        AdaptedPrior
+            See `GenerativeClassifier.adapt_prior`.
+        """
         return super().adapt_prior(self._specified().reader.texts(X), level=level)
 
     def conditional(self, label: Any) -> Conditional:
-        """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs."""
+        """Return p(x | y = label) as a distribution with the method names of ``scipy.stats``.
+
+        Parameters
+        ----------
+        label
+            The class.
+
+        Returns
+        -------
+        Conditional
+            Distribution of documents, with the methods ``logpdf``, ``pdf`` and ``rvs``.
+        """
         fitted = self.fitted_
         reader, layout = fitted.reader, fitted.layout
         return fitted.estimate.conditional(
@@ -322,15 +384,27 @@ class TextNaiveBayes(TunableClassifier):
         )
 
     def linear_form(self) -> LinearForm:
-        """The log-odds as a linear function of a document's words, ``(theta, theta0)``; ``columns`` are the words.
+        """Return the log-odds as a linear function of the words, with coefficients θ and intercept θ0.
 
-        x is how often each word occurs, or its weight in the document with ``weighting="unit"``; with
-        ``event="bernoulli"`` or ``binary``, whether it occurs. With ``length`` above 0, or words in bursts
-        (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a calibration, the log-odds are those
-        of calibrated probabilities. A document without evidence keeps the prior, even if ``theta0`` differs from it:
-        a missing one, or one without known words (absent Bernoulli words of ``weighting="count"`` are evidence). See
-        `GenerativeClassifier.linear_form`.
+        x holds how often each word occurs in the document, or its weight with ``weighting="unit"``, or whether it
+        occurs with ``event="bernoulli"`` or ``binary``. If the model is calibrated, the log-odds are those of the
+        calibrated probabilities. A document without evidence keeps the prior, even if ``theta0`` differs from it: a
+        missing document, or one without known words (unless ``event="bernoulli"`` and ``weighting="count"``, where
+        absent words are evidence). See `GenerativeClassifier.linear_form`.
 
+        Returns
+        -------
+        LinearForm
+            It has ``theta``, ``theta0`` and ``columns`` (the words), and unpacks into ``theta, theta0``.
+
+        Raises
+        ------
+        NotLinearError
+            With ``length`` above 0, or with ``estimation="bayes"``.
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
         >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
         >>> form = model.linear_form()
         >>> form.columns[:2], form.theta.round(2)[:2]
@@ -359,7 +433,7 @@ class TextNaiveBayes(TunableClassifier):
 
     @property
     def settings_(self) -> dict[str, Any]:
-        """The parameters that are used, with the chosen values of those that are "auto"."""
+        """The values that are used for the parameters that can be "auto"."""
         self._specified().check_chosen(self.fitted_.tuning)
         family = self._family()
         return {name: getattr(family, name) for name in TUNABLE}
@@ -386,10 +460,15 @@ class TextNaiveBayes(TunableClassifier):
         return word_sums(self.fitted_.model).missing
 
     def prune(self, min_count: float) -> Self:
-        """Forget the words that occurred fewer than ``min_count`` times in all, to save memory.
+        """Forget rare words, to save memory.
 
         This cannot be undone: if a forgotten word occurs again, its count starts at zero, and a document that contains
-        it can no longer be removed by `remove`. ``max_words`` instead chooses among words without forgetting any.
+        it can no longer be removed by `remove`. To use fewer words without forgetting any, set ``max_words``.
+
+        Parameters
+        ----------
+        min_count : float
+            Words that occurred fewer times in all classes together are forgotten.
 
         Returns
         -------
@@ -418,25 +497,27 @@ class TextNaiveBayes(TunableClassifier):
         return self
 
     def explain(self, X: Any, label: Any = None, against: Any = None, *, absent_words: bool = False) -> Explanation:
-        """Explain predictions: the parts of the log-odds of each word, which sum to it.
+        """Explain predictions: split the log-odds of each document into the parts of the words and of the prior.
 
         Parameters
         ----------
         X : documents
+            The documents.
         label, against : optional
-            The classes to compare. By default the second of two classes against the first; of more than two the most
-            probable class of each document against the next.
+            The classes to compare: a positive part is evidence for ``label``, a negative part for ``against``. By
+            default the second of two classes is compared with the first; with more than two classes, the most probable
+            class of each document is compared with the second most probable.
         absent_words : bool, default=False
-            With ``event="bernoulli"``, whether each word that a document does not have is a part of its own, with
-            count 0. By default ``"(absent words)"`` is the sum of these parts. In other models, absent words have no
+            With ``event="bernoulli"``, whether each word that a document lacks is listed as a part of its own, with
+            count 0. By default their sum is listed as ``"(absent words)"``. With other events, absent words have no
             effect.
 
         Returns
         -------
         Explanation
-            ``names`` and ``parts`` of each document, and `Explanation.to_frame` with the largest parts first. A
-            Bernoulli word that the document has adds log φ/φ′, where φ and φ′ are the probabilities of the word in the
-            two classes; an absent word adds log (1 − φ)/(1 − φ′).
+            The parts of each document, which sum to its log-odds: ``names`` and ``parts``, and `Explanation.to_frame`
+            with the largest parts first. With ``event="bernoulli"``, a word of the document adds log φ/φ′, where φ and
+            φ′ are its probabilities in the two classes, and an absent word adds log (1 − φ)/(1 − φ′).
 
         Examples
         --------
@@ -454,10 +535,22 @@ class TextNaiveBayes(TunableClassifier):
         return self._explained(X, label, against, absent_words=absent_words)
 
     def known_words(self, X: Any) -> Codes:
-        """How many words of each document are in the vocabulary, with repetitions (n,).
+        """Count the words of each document that are in the vocabulary, with repetitions.
 
-        The posterior of a document without any is the prior, except for absent Bernoulli words.
+        A document without any has the prior as its posterior, unless absent words are evidence (``event="bernoulli"``).
 
+        Parameters
+        ----------
+        X : documents
+            The documents.
+
+        Returns
+        -------
+        array of shape (n,)
+            Number of known words of each document.
+
+        Examples
+        --------
         >>> from suffice import TextNaiveBayes
         >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
         >>> model.known_words(["cheap, cheap lunch", "Grüße!", None])
@@ -470,23 +563,24 @@ class TextNaiveBayes(TunableClassifier):
         return length.astype(np.int64)
 
     def telling_words(self, label: Any, n: int = 20, *, against: Any = None) -> Listing:
-        """The most informative words for a class.
+        """List the most informative words for a class.
 
         Parameters
         ----------
         label
             The class.
         n : int, default=20
-            How many words.
+            Number of words.
         against : optional
-            The class to compare with; by default, of more than two classes, the best other class of each word.
+            The class to compare with. By default the other class, or with more than two classes the best other class of
+            each word.
 
         Returns
         -------
         Listing
-            ``word``; ``log-odds``, what each occurrence adds to the log-odds (for Bernoulli words, what its presence
-            adds compared with its absence); and how often it occurred in the class and in the others that it is
-            compared with.
+            One row for each word: ``word``; ``log-odds``, what one occurrence adds to the log-odds (with
+            ``event="bernoulli"``, what presence adds compared with absence); and how often the word occurred in the
+            class and in the classes that it is compared with.
 
         Examples
         --------

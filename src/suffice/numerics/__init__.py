@@ -1,1 +1,1 @@
-"""Arithmetic beyond float64 (compensated sums, double-double numbers, exact products), special functions, types."""
+"""Arithmetic with more digits than float64 (compensated sums, double-double numbers, exact products), and types."""

@@ -1,8 +1,8 @@
-"""Pictures of a model: Display classes with the conventions of scikit-learn (Matplotlib, extra ``plots``).
+"""Plots of models: Display classes, as in scikit-learn (needs Matplotlib: ``pip install 'suffice[plots]'``).
 
-A Display is made by ``from_estimator`` or ``from_predictions``, which also draw it. Its attributes hold what is drawn;
-``ax_`` or ``axes_`` and ``figure_`` hold where. ``plot(ax=...)`` draws it again.
-``model.plot(X, y)`` chooses a Display.
+``from_estimator`` and ``from_predictions`` compute and draw a Display. Its attributes hold the numbers that are drawn;
+``ax_`` or ``axes_`` and ``figure_`` are the Axes and the figure. ``plot(ax=...)`` draws it again. ``model.plot(X, y)``
+chooses a Display.
 """
 
 from __future__ import annotations

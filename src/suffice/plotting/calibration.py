@@ -1,4 +1,4 @@
-"""`CalibrationDisplay`: how often rows have a class, over the probability that the model gives it."""
+"""`CalibrationDisplay`: observed frequency of a class over its predicted probability."""
 
 from __future__ import annotations
 
@@ -54,30 +54,33 @@ class CalibrationCurve:
 
 @dataclass(eq=False, repr=False)
 class CalibrationDisplay:
-    """Reliability diagram of the second of two classes, or of each class against the rest, and a histogram below.
+    """Reliability diagram: the observed frequency of a class over its predicted probability, with a histogram below.
 
-    Points on the diagonal are calibrated: of rows with probability 0.8, 80 % have the class.
+    On the diagonal, probabilities are calibrated: of the rows with probability 0.8, 80 % have the class. With two
+    classes, the diagram is that of the second class; with more, each class is compared with the rest.
 
     Attributes
     ----------
     curves : list of CalibrationCurve
+        ``predicted`` and ``observed`` shares of each class that is shown.
     n_classes : int
-        Number of classes of the model; the picture shows the most frequent ones.
+        Number of classes of the model. The plot shows the most frequent ones.
     calibration_error : float
-        Expected calibration error of the likeliest class, as in the scores of the library.
+        Expected calibration error of the most probable class, as in the scores of the library.
     rule : str
         How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
     n_impossible : int
-        Rows that no class can explain, which count with the class prior.
+        Number of rows with probability zero in every class; they count with the class prior.
     axes_ : array of two Axes
-        The diagram and the histogram; ``ax_`` is the first.
-    figure_
+        The diagram and the histogram; ``ax_`` is the diagram.
+    figure_ : Figure
+        The figure.
 
     See Also
     --------
-    suffice.plotting.RocCurveDisplay : How well probabilities order the rows.
-    suffice.plotting.ConfusionDisplay : How often each class is predicted.
-    suffice.NaiveBayes : ``calibrate=True`` calibrates its probabilities.
+    suffice.plotting.RocCurveDisplay : Shows how well probabilities order the rows.
+    suffice.plotting.ConfusionDisplay : Shows how often each class is predicted.
+    suffice.NaiveBayes : Calibrates its probabilities with ``calibrate=True``.
 
     Examples
     --------
@@ -111,7 +114,23 @@ class CalibrationDisplay:
         max_classes: int = MAX_CLASSES,
         ax: GivenAxes = None,
     ) -> CalibrationDisplay:
-        """Draw the reliability diagram of a fitted classifier; see `RocCurveDisplay.from_estimator`."""
+        """Draw the reliability diagram of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of Suffice
+            The model.
+        X, y : array-like
+            Rows and their labels.
+        held_out, sample_weight, max_classes, ax
+            As in `RocCurveDisplay.from_estimator`.
+        n_bins : int, default=10
+            Number of bins of the probability.
+
+        Returns
+        -------
+        CalibrationDisplay
+        """
         rows = predicted(estimator, X, y, held_out=held_out, sample_weight=sample_weight)
         return cls._of(rows, n_bins, max_classes).plot(ax)
 
@@ -127,7 +146,23 @@ class CalibrationDisplay:
         max_classes: int = MAX_CLASSES,
         ax: GivenAxes = None,
     ) -> CalibrationDisplay:
-        """Draw the diagram of given probabilities: (n, K) in the order of ``classes``, or (n,) of two classes."""
+        """Draw the reliability diagram of given probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels.
+        probabilities : array-like of shape (n, K), or (n,) for two classes
+            Probabilities in the order of ``classes``; a vector has those of the second class.
+        classes : array-like of shape (K,), optional
+            The classes. By default the sorted labels of ``y_true``.
+        sample_weight, n_bins, max_classes, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        CalibrationDisplay
+        """
         rows = predicted_from(y_true, probabilities, classes=classes, sample_weight=sample_weight)
         return cls._of(rows, n_bins, max_classes).plot(ax)
 
@@ -140,7 +175,18 @@ class CalibrationDisplay:
         return cls(curves, len(rows.labels), error, rows.rule, rows.n_impossible)
 
     def plot(self, ax: GivenAxes = None) -> CalibrationDisplay:
-        """Draw the diagram and the histogram; returns the Display."""
+        """Draw the diagram, and the histogram below it.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            Two Axes, or one to divide. By default a new figure is made.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         self.axes_ = panels(ax, 2, size=SIZE, heights=(3.5, 1.0), share_x=True)[:, 0]
         self.ax_, below = self.axes_
         self.figure_ = self.ax_.figure

@@ -1,4 +1,4 @@
-"""Curves of each class against the rest: what the ROC and precision–recall plots share."""
+"""Curves of each class against the rest: shared code of the ROC and precision–recall plots."""
 
 from __future__ import annotations
 
@@ -99,24 +99,26 @@ class CurvesDisplay(ABC):
         Parameters
         ----------
         estimator : fitted classifier of Suffice
+            The model.
         X, y : array-like
             Rows and their labels.
         held_out : bool or "auto", default="auto"
-            Whether the rows are in the model, and each is to be scored by a model without it (leave-one-out, no second
-            fit). "auto" finds out by comparing the rows with the statistics of the model: training rows are held out,
-            new rows are not. Say True for some of the training rows.
+            Whether to score each row by a model without it (leave-one-out, without a second fit). Use True for rows
+            that the model has learned, and False for new rows. "auto" recognises the training rows by their statistics,
+            if they are all given.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows, as in `fit`.
+            Weight of each row, 1 by default.
         max_classes : int, default=10
-            Curves to draw, those of the most frequent classes.
+            Largest number of curves; the most frequent classes are drawn.
         name : str, optional
             Name of the model in the legend.
         ax : Axes, optional
-            Curves of several models on the same Axes have colours of their own.
+            Axes to draw on. By default a new figure is made. Several models on the same Axes have different colours.
 
         Returns
         -------
         Display
+            The curves, which are also drawn.
         """
         rows = predicted(estimator, X, y, held_out=held_out, sample_weight=sample_weight)
         return cls._of(rows, max_classes).plot(ax, name=name)
@@ -133,7 +135,24 @@ class CurvesDisplay(ABC):
         name: str | None = None,
         ax: GivenAxes = None,
     ) -> Self:
-        """Draw the curves of given probabilities: (n, K) in the order of ``classes``, or (n,) of two classes."""
+        """Draw the curves of given probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels.
+        probabilities : array-like of shape (n, K), or (n,) for two classes
+            Probabilities in the order of ``classes``; a vector has those of the second class.
+        classes : array-like of shape (K,), optional
+            The classes. By default the sorted labels of ``y_true``.
+        sample_weight, max_classes, name, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        Display
+            The curves, which are also drawn.
+        """
         rows = predicted_from(y_true, probabilities, classes=classes, sample_weight=sample_weight)
         return cls._of(rows, max_classes).plot(ax, name=name)
 
@@ -144,7 +163,22 @@ class CurvesDisplay(ABC):
 
     @abstractmethod
     def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
-        """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+        name : str, optional
+            Name of the model in the legend.
+        **style
+            Arguments of ``Axes.plot``, such as ``color``.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
 
     def _axes(self, ax: GivenAxes, size: tuple[float, float]) -> int:
         """Set the Axes to draw on, wider for a legend beside it; returns the number of curves on them."""

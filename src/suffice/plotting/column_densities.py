@@ -1,4 +1,4 @@
-"""What a picture of one column shows: p(x_j | y) and p(y | x_j) of the model, and the rows."""
+"""The numbers in a plot of one column: p(x_j | y) and p(y | x_j) of the model, and the rows."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class ColumnDensity:
     kind : {"continuous", "counts", "levels"}
     values : array of shape (m,), or list of levels
     density : array of shape (k, m)
-        p(x_j | y) of each class that is shown. Infinite densities, and peaks that are narrower than the picture can
-        show, are clipped.
+        p(x_j | y) of each class that is shown. Infinite densities, and peaks that are narrower than the plot can show,
+        are clipped.
     clipped : array of bool of shape (k, m)
         Which densities were clipped.
     posterior : array of shape (k, m)
-        p(y | x_j): what this column alone says.
+        p(y | x_j), the posterior given this column alone.
     edges : array of shape (b + 1,)
         Bins of the rows; empty for levels, or without rows.
     heights : array of shape (k, b), or (k, m) for levels

@@ -1,4 +1,4 @@
-"""`ConfusionDisplay`: how many rows of each class are given each label."""
+"""`ConfusionDisplay`: numbers of rows by true class and predicted class."""
 
 from __future__ import annotations
 
@@ -31,30 +31,32 @@ OTHERS = "(others)"
 
 @dataclass(eq=False, repr=False)
 class ConfusionDisplay:
-    """Confusion matrix.
+    """Confusion matrix: numbers of rows by true class and predicted class.
 
     Attributes
     ----------
     matrix : array of shape (K, K)
-        Weight of the rows by true class (rows) and predicted class (columns), as in scikit-learn; with ``normalize``,
-        shares. If there are more than ``max_classes`` classes, the last row and column stand for all others.
+        Weight of the rows by true class (down) and predicted class (across), as in scikit-learn, or shares with
+        ``normalize``. If there are more than ``max_classes`` classes, the last row and column are all other classes
+        together.
     labels : list
-        The classes that are shown; ``"(others)"`` is the last if some are not.
+        The classes that are shown. The last is ``"(others)"`` if some are not.
     n_classes : int
         Number of all classes.
     normalize : {"true", "pred", "all"} or None
+        The sums by which the matrix was divided.
     rule : str
         How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
     n_impossible : int
-        Rows that no class can explain. They count as predictions of the most probable class of the prior, as in
-        `predict`.
+        Number of rows with probability zero in every class. They count as predictions of the most probable class of the
+        prior, as in `predict`.
     ax_, figure_, im_, text_
-        Where it is drawn, the image, and the texts of the cells (K, K).
+        The Axes, the figure, the image, and the texts of the cells (K, K).
 
     See Also
     --------
-    suffice.plotting.RocCurveDisplay : All thresholds of a probability.
-    suffice.plotting.CalibrationDisplay : Whether probabilities are those of the classes.
+    suffice.plotting.RocCurveDisplay : Shows all thresholds of a probability.
+    suffice.plotting.CalibrationDisplay : Shows whether probabilities match observed frequencies.
 
     Examples
     --------
@@ -95,16 +97,21 @@ class ConfusionDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
+            The model.
         X, y : array-like
             Rows and their labels.
         held_out : bool or "auto", default="auto"
-            Whether each row is scored by a model without it; see `RocCurveDisplay.from_estimator`.
+            Whether to score each row by a model without it; see `RocCurveDisplay.from_estimator`.
         normalize : {"true", "pred", "all"} or None, default=None
-            Shares of the rows of a true class, of a predicted class, or of all rows; None shows numbers of rows.
+            Whether to show shares of the rows of each true class, of each predicted class, or of all rows. None shows
+            numbers of rows.
         sample_weight : array-like of shape (n,), optional
+            Weight of each row, 1 by default.
         max_classes : int, default=20
-            Classes to show, the most frequent ones; all others share a row and a column.
+            Largest number of classes to show. The most frequent classes are shown, and all others share a row and a
+            column.
         ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
 
         Returns
         -------
@@ -127,9 +134,22 @@ class ConfusionDisplay:
         max_classes: int = MOST_SHOWN,
         ax: GivenAxes = None,
     ) -> ConfusionDisplay:
-        """Draw the confusion matrix of given labels (n,), or of given probabilities (n, K).
+        """Draw the confusion matrix of given predictions.
 
-        ``classes`` are those of the probabilities, in their order.
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels.
+        predictions : array-like of shape (n,) or (n, K)
+            Predicted labels, or probabilities in the order of ``classes``.
+        classes : array-like of shape (K,), optional
+            The classes. By default the sorted labels.
+        normalize, sample_weight, max_classes, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        ConfusionDisplay
         """
         if np.ndim(predictions) == 2:
             rows = predicted_from(y_true, predictions, classes=classes, sample_weight=sample_weight)
@@ -176,7 +196,22 @@ class ConfusionDisplay:
         return cls(matrix, labels, k, normalize)
 
     def plot(self, ax: GivenAxes = None, *, cmap: str = "Blues", colorbar: bool = True) -> ConfusionDisplay:
-        """Draw the matrix; returns the Display."""
+        """Draw the matrix.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+        cmap : str
+            Name of the colour map.
+        colorbar : bool, default=True
+            Whether to draw a colour bar.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         k = len(self.labels)
         side = max(SIDE * k, 1.6)
         self.ax_ = single(ax, (side + LABELS, side + LABELS - 0.6))

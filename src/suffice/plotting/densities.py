@@ -1,4 +1,4 @@
-"""`DensityDisplay`: p(x_j | y) of columns for each class over a histogram of the rows, and p(y | x_j) below."""
+"""`DensityDisplay`: p(x_j | y) of columns in each class, with histograms of the rows, and p(y | x_j) below."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ N_SAMPLES = 1000  # draws that rank columns
 
 @dataclass(eq=False, repr=False)
 class DensityDisplay:
-    """Densities of columns: p(x_j | y) of each class over a histogram of its rows, and p(y | x_j) below.
+    """Densities of columns: p(x_j | y) of each class with a histogram of its rows, and the posterior p(y | x_j) below.
 
-    Counts are steps and levels are bars; their rows are shown as a histogram and as markers. The lower panel is what
-    this column alone says about the class, by Bayes' rule. For one column with the same variance in two classes it is
-    the logistic curve.
+    Counts are drawn as steps, with their rows as a histogram, and levels as bars, with their rows as markers. The lower
+    panel is the posterior given this column alone, by Bayes' rule. It is the logistic curve if the column has the same
+    variance in two classes.
 
     Attributes
     ----------
@@ -54,15 +54,16 @@ class DensityDisplay:
     labels : list
         The classes that are shown.
     n_classes : int
-        Number of classes of the model; the picture shows the most frequent ones.
+        Number of classes of the model. The plot shows the most frequent ones.
     axes_ : array of Axes of shape (2, number of columns)
-        Densities above, posteriors below. ``ax_`` is the first.
-    figure_
+        Densities above, posteriors below; ``ax_`` is the first.
+    figure_ : Figure
+        The figure.
 
     See Also
     --------
-    suffice.plotting.RegionsDisplay : Two columns at once.
-    suffice.plotting.ImportanceDisplay : Which columns matter most.
+    suffice.plotting.RegionsDisplay : Shows two columns at once.
+    suffice.plotting.ImportanceDisplay : Shows which columns matter most.
 
     Examples
     --------
@@ -99,16 +100,18 @@ class DensityDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
+            The model.
         X, y : array-like, optional
             Rows and their labels, for the histograms.
         columns : a column, or a list of columns, optional
-            By default the four columns with the most information about the class.
+            The columns to draw. By default the four with the most information about the class.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
+            Weight of each row, 1 by default.
         max_classes : int, default=10
-            Classes to draw, the most frequent ones.
+            Largest number of classes to draw; the most frequent ones are drawn.
         ax : Axes or sequence of Axes, optional
-            Two Axes for each column, those of the densities first; or one Axes to divide.
+            Two Axes for each column, those of the densities first; or one Axes to divide. By default a new figure is
+            made.
 
         Returns
         -------
@@ -124,7 +127,19 @@ class DensityDisplay:
         return cls(found, fitted.classes.labels[shown].tolist(), len(fitted.classes)).plot(ax)
 
     def plot(self, ax: GivenAxes = None) -> DensityDisplay:
-        """Draw the columns side by side; returns the Display."""
+        """Draw the columns side by side.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            Two Axes for each column, those of the densities first; or one Axes to divide. By default a new figure is
+            made.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         n = len(self.columns)
         self.axes_ = panels(ax, 2, n, size=(WIDTH * n + 1.0, HEIGHT), heights=(2.0, 1.0), share_x=True)
         self.ax_ = self.axes_[0, 0]
@@ -169,7 +184,7 @@ class DensityDisplay:
                 above.plot(values[at], each.density[i][at], linestyle="none", marker="^", color=look.colour)
             below.plot(values, each.posterior[i], drawstyle=steps, **style)
         if each.clipped.any():
-            above.set_title("▲ the density exceeds the picture", fontsize="small")
+            above.set_title("▲ the density exceeds the plot", fontsize="small")
         if each.constant:
             above.set_title("all rows have the same value, so the column has no effect", fontsize="small")
         if len(self.labels) == 2:

@@ -30,9 +30,10 @@ MOST_WITH_NUMBERS = 12  # columns whose cells have texts
 
 @dataclass(eq=False, repr=False)
 class DependenceDisplay:
-    """Correlations of columns within the classes.
+    """Correlations of columns within the classes, as a heat map.
 
-    Naive Bayes assumes that all are zero: dependent columns are counted twice, and probabilities become too extreme.
+    Naive Bayes assumes that they are all zero. If they are not, it counts the evidence of dependent columns twice, and
+    its probabilities are too extreme.
 
     Attributes
     ----------
@@ -41,17 +42,18 @@ class DependenceDisplay:
     correlation : array of shape (m, m)
         Correlation of the columns within the classes; NaN for a column that does not vary within them.
     n_columns : int
-        Number of all columns of numbers; the picture shows those with the strongest correlations.
-    origin : str
-        "rows" or "model".
+        Number of all columns of numbers. The plot shows those with the strongest correlations.
+    origin : {"rows", "model"}
+        Whether the correlations are those of the rows, or those of the model.
     label : object
-        The class, if it is that of one class; None for all classes together.
+        The class of the correlations; None for all classes together.
     ax_, figure_, im_
+        The Axes, the figure, and the image.
 
     See Also
     --------
-    suffice.diagnose : Tests of dependence, with advice.
-    suffice.plotting.DensityDisplay : Columns one by one.
+    suffice.diagnose : Tests the dependence, and gives advice.
+    suffice.plotting.DensityDisplay : Shows columns one by one.
 
     Examples
     --------
@@ -91,14 +93,17 @@ class DependenceDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
+            The model.
         X, y : array-like, optional
-            Rows and their labels. Without them the covariances of the model are shown, if it has any.
+            Rows and their labels. Without them, the plot shows the covariances of the model, if it has any.
         label : optional
-            Show the correlations of one class; by default those of all classes together.
+            The class whose correlations to show. By default those of all classes together.
         max_columns : int, default=30
-            Columns to show, those with the strongest correlations.
+            Largest number of columns; those with the strongest correlations are shown.
         sample_weight : array-like of shape (n,), optional
+            Weight of each row, 1 by default.
         ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
 
         Returns
         -------
@@ -125,7 +130,22 @@ class DependenceDisplay:
         return made.plot(ax)
 
     def plot(self, ax: GivenAxes = None, *, cmap: str = "PuOr", colorbar: bool = True) -> DependenceDisplay:
-        """Draw the heat map; returns the Display."""
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+        cmap : str
+            Name of the colour map.
+        colorbar : bool, default=True
+            Whether to draw a colour bar.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         m = len(self.columns)
         side = max(SIDE * m, 1.8) * (1.3 if m <= MOST_WITH_NUMBERS else 1.0)
         self.ax_ = single(ax, (side + LABELS + 0.6, side + LABELS - 0.8))

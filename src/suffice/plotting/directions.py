@@ -39,35 +39,38 @@ N_BINS = 40
 
 @dataclass(eq=False, repr=False)
 class DirectionsDisplay:
-    """Rows in the discriminant plane: projected on the directions in which the means of the classes differ most.
+    """Rows in the discriminant plane: projected on the directions in which the class means differ most.
 
-    Distances are in standard deviations within the classes. With two classes there is one direction, and the picture is
-    a histogram with the density of each class.
+    Distances are in standard deviations within the classes. With two classes there is only one direction, and the plot
+    is a histogram with the density of each class.
 
     Attributes
     ----------
     directions : array of shape (d, r)
-        r is 1 or 2.
+        The r directions, one or two.
     share : array of shape (r,)
         Share of the between-class variance that each direction explains.
     points : array of shape (n, r)
-        Projected rows, about the mean of the classes; empty without rows.
+        Coordinates of the rows, about the mean of the classes; empty without rows.
     codes : array of shape (n,)
         Positions of their classes; −1 for a row without a label.
     means : array of shape (K, r)
+        Means of the classes in the plane.
     covariances : array of shape (K, r, r)
+        Covariances of the classes in the plane.
     labels : list
         The classes that are shown.
     shown : array of int
         Their positions among all classes.
     n_missing : int
-        Rows with missing cells, which are not drawn.
+        Number of rows with missing cells, which are not drawn.
     ax_, figure_
+        The Axes and the figure.
 
     See Also
     --------
-    suffice.plotting.RegionsDisplay : The plane of two columns, with regions.
-    suffice.GaussianDiscriminant : Has the directions, and ``transform``.
+    suffice.plotting.RegionsDisplay : Shows the plane of two columns, with regions.
+    suffice.GaussianDiscriminant : Has the directions as ``directions_``, and projects rows with ``transform``.
 
     Examples
     --------
@@ -108,12 +111,14 @@ class DirectionsDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
-            `GaussianDiscriminant`, a class of ``suffice.discriminant_analysis``, or naive Bayes of Gaussian columns.
+            A `GaussianDiscriminant`, a class of ``suffice.discriminant_analysis``, or naive Bayes with Gaussian
+            columns.
         X, y : array-like, optional
             Rows and their labels.
         max_classes : int, default=10
-            Classes to draw, the most frequent ones.
+            Largest number of classes to draw; the most frequent ones are drawn.
         ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
 
         Returns
         -------
@@ -146,7 +151,18 @@ class DirectionsDisplay:
         return made.plot(ax)
 
     def plot(self, ax: GivenAxes = None) -> DirectionsDisplay:
-        """Draw the rows, means and ellipses, or the histogram of one direction; returns the Display."""
+        """Draw the rows, means and ellipses, or the histogram of a single direction.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         self.ax_ = single(ax, SIZE)
         self.figure_ = self.ax_.figure
         if self.directions.shape[1] == 1:

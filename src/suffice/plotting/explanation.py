@@ -31,32 +31,32 @@ LARGEST = 50.0  # nats of an infinite part, at least
 
 @dataclass(eq=False, repr=False)
 class ExplanationDisplay:
-    """The parts of the log-odds of one row, from the class prior to the total.
+    """Waterfall of the log-odds of one row: the parts of the columns, from the class prior to the total.
 
-    Each bar starts where the one above it ends. Bars to the right favour ``label``, bars to the left ``against``.
-    Small parts are added up as "others".
+    Each bar starts where the one above it ends. Bars to the right are evidence for ``label``, and bars to the left for
+    ``against``. Small parts are added up as "others".
 
     Attributes
     ----------
     names : list of str
-        Parts from top to bottom: the prior, then the strongest first.
+        Names of the parts from top to bottom: the prior, then the strongest first.
     parts : array of shape (m,)
-        What each adds to the log-odds, in nats.
+        What each part adds to the log-odds, in nats.
     label, against : object
         The classes that are compared.
     log_odds : float
         The sum of the parts.
     measure : {"log-odds", "log-odds before calibration", "weighted log-odds"}
-        What the parts add up to.
+        Name of the sum of the parts.
     predicted_log_odds : float or None
-        log p(label | x) − log p(against | x) of the predicted probabilities, if the model calibrates them.
+        log p(label | x) − log p(against | x) by the predicted probabilities, if the model calibrates them.
     ax_, figure_, bars_
-        Where it is drawn, and the bars: the parts, then the total.
+        The Axes, the figure, and the bars: the parts, then the total.
 
     See Also
     --------
-    suffice.plotting.ImportanceDisplay : The mean of many rows.
-    suffice.plotting.WordsDisplay : The words of each class.
+    suffice.plotting.ImportanceDisplay : Shows the mean over many rows.
+    suffice.plotting.WordsDisplay : Shows the words of each class.
 
     Examples
     --------
@@ -98,7 +98,9 @@ class ExplanationDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
+            The model.
         X : array-like of shape (n, d), or a source
+            Rows, of which one is explained.
         y : str, optional
             The target column of a source; otherwise ignored.
         row : int, default=0
@@ -106,8 +108,9 @@ class ExplanationDisplay:
         label, against : optional
             The classes to compare, as in `explain`.
         max_parts : int, default=10
-            Parts to show besides the prior; the others are added up.
+            Largest number of parts besides the prior; the smallest are added up.
         ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
 
         Returns
         -------
@@ -133,7 +136,19 @@ class ExplanationDisplay:
     def from_explanation(
         cls, explanation: Explanation, *, row: int = 0, max_parts: int = MAX_PARTS, ax: GivenAxes = None
     ) -> ExplanationDisplay:
-        """Draw one row of the result of ``model.explain(X)``."""
+        """Draw one row of the result of ``model.explain(X)``.
+
+        Parameters
+        ----------
+        explanation : Explanation
+            The result of ``explain``.
+        row, max_parts, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
         return cls._of(explanation, row, max_parts).plot(ax)
 
     @classmethod
@@ -167,7 +182,18 @@ class ExplanationDisplay:
         )
 
     def plot(self, ax: GivenAxes = None) -> ExplanationDisplay:
-        """Draw the waterfall; returns the Display."""
+        """Draw the waterfall.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         n = len(self.parts) + 1
         self.ax_ = single(ax, (WIDTH, BAR * n + REST))
         self.figure_ = self.ax_.figure

@@ -1,4 +1,4 @@
-"""`ImportanceDisplay`: the columns, or words, that decide most about rows."""
+"""`ImportanceDisplay`: the columns, or words, with the largest effect on predictions."""
 
 from __future__ import annotations
 
@@ -29,29 +29,30 @@ MOST_ROWS = 5000  # of which evenly spaced ones are explained
 
 @dataclass(eq=False, repr=False)
 class ImportanceDisplay:
-    """Mean strength of the parts of the log-odds over all rows, the strongest first.
+    """Importance of columns or words: the mean size of their parts of the log-odds over rows, the largest first.
 
-    With two classes the log-odds are those of the second; with more, those of each row's most probable class against
-    the next.
+    With two classes, the log-odds are those of the second class; with more, those of each row's most probable class
+    against the second most probable.
 
     Attributes
     ----------
     names : list
         Columns, tuples of dependent columns, or words.
     strength : array of shape (m,)
-        Mean of the absolute value of each part, in nats.
+        Mean absolute value of each part, in nats.
     n_columns : int
-        Number of all columns or words with a part.
+        Number of all columns or words.
     n_rows : int
         Number of rows that were explained.
     words : bool
         Whether the parts are words.
     ax_, figure_, bars_
+        The Axes, the figure, and the bars.
 
     See Also
     --------
-    suffice.plotting.ExplanationDisplay : One row.
-    suffice.plotting.DensityDisplay : What a column looks like in each class.
+    suffice.plotting.ExplanationDisplay : Shows the parts of one row.
+    suffice.plotting.DensityDisplay : Shows the distribution of a column in each class.
 
     Examples
     --------
@@ -84,20 +85,22 @@ class ImportanceDisplay:
         max_columns: int = MAX_COLUMNS,
         ax: GivenAxes = None,
     ) -> ImportanceDisplay:
-        """Draw the strongest columns of a fitted classifier.
+        """Draw the most important columns of a fitted classifier.
 
         Parameters
         ----------
         estimator : fitted classifier of Suffice
+            The model.
         X : array-like of shape (n, d), or a source
-            Rows to explain; of more than 5,000, evenly spaced ones.
+            Rows to explain. If there are more than 5,000, evenly spaced ones are used.
         y : str, optional
             The target column of a source; otherwise ignored.
         label, against : optional
             The classes to compare, as in `explain`.
         max_columns : int, default=15
-            Columns or words to show.
+            Largest number of columns or words to show.
         ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
 
         Returns
         -------
@@ -120,7 +123,18 @@ class ImportanceDisplay:
         return cls(chosen, strength[order], len(names), len(found), found.counts is not None).plot(ax)
 
     def plot(self, ax: GivenAxes = None) -> ImportanceDisplay:
-        """Draw the bars; returns the Display."""
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         n = len(self.names)
         self.ax_ = single(ax, (WIDTH, BAR * n + REST))
         self.figure_ = self.ax_.figure

@@ -1,4 +1,4 @@
-"""`LearningCurveDisplay`: log-loss and accuracy over the number of training rows, one line for each model."""
+"""`LearningCurveDisplay`: log-loss and accuracy of several models over the number of training rows."""
 
 from __future__ import annotations
 
@@ -39,25 +39,26 @@ class Curves(Protocol):
 
 @dataclass(eq=False, repr=False)
 class LearningCurveDisplay:
-    """Learning curves of several models, with standard errors.
+    """Learning curves: log-loss and accuracy of several models over the number of training rows, with standard errors.
 
     Parameters
     ----------
     curves : LearningCurves
-        ``compare(X, y).curves``.
+        The scores, such as ``compare(X, y).curves``.
     references : collection of str
-        Models that are drawn in the colour of text instead of a colour of their own.
+        Names of the models to draw in the colour of text, instead of a colour of their own.
 
     Attributes
     ----------
     axes_ : array of two Axes
-        Log-loss and accuracy.
+        The Axes of log-loss and of accuracy.
     figure_ : Figure
+        The figure.
 
     See Also
     --------
-    suffice.comparison.compare : Makes the curves.
-    suffice.comparison.LearningCurves : Their numbers.
+    suffice.comparison.compare : Computes the curves.
+    suffice.comparison.LearningCurves : The numbers of the curves.
 
     Examples
     --------
@@ -80,13 +81,40 @@ class LearningCurveDisplay:
     def from_comparison(
         cls, comparison: Any, *, references: Collection[str] = (), ax: GivenAxes = None
     ) -> LearningCurveDisplay:
-        """Draw the learning curves of a `suffice.comparison.Comparison`."""
+        """Draw the learning curves of a comparison.
+
+        Parameters
+        ----------
+        comparison : suffice.comparison.Comparison
+            The result of `suffice.comparison.compare`.
+        references : collection of str
+            Names of the models to draw in the colour of text, instead of a colour of their own.
+        ax : Axes or sequence of Axes, optional
+            Two Axes, or one to divide. By default a new figure is made.
+
+        Returns
+        -------
+        LearningCurveDisplay
+        """
         if getattr(comparison, "curves", None) is None:
             raise InputError("There are no learning curves to plot: set repeats above 0, or give more rows.")
         return cls(comparison.curves, references).plot(ax)
 
     def plot(self, ax: GivenAxes = None, *, legend: bool = True) -> LearningCurveDisplay:
-        """Draw the curves on two Axes; returns the Display."""
+        """Draw the curves: log-loss and accuracy side by side.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            Two Axes, or one to divide. By default a new figure is made.
+        legend : bool, default=True
+            Whether to draw a legend of the models.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         if not self.curves.log_loss or not len(self.curves.sizes):
             raise InputError("There are no learning curves to plot.")
         self.axes_ = panels(ax, 1, 2, size=SIZE)[0]

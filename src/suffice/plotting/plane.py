@@ -36,7 +36,7 @@ class Plane:
     x, y : array of shape (m,)
         Values of the first and of the second column.
     log_posterior : array of shape (K, m, m)
-        log p(class | x) at (x[j], y[i]); NaN where no class can explain the point.
+        log p(class | x) at (x[j], y[i]); NaN where every class has probability zero.
     means : array of shape (K, 2)
     covariances : array of shape (K, 2, 2)
         NaN if the columns are not Gaussian, which then have no ellipses.
@@ -95,7 +95,9 @@ def plane_of(
     cells = {column_of(fitted, name).position: value for name, value in values.items()}
     twice = [name for name in values if name in columns]
     if twice:
-        raise InputError(f"values holds {listed(twice)}, which the axes show.", argument="values", column=twice[0])
+        raise InputError(
+            f"values holds {listed(twice)}, a column of the axes. Remove it.", argument="values", column=twice[0]
+        )
     means, covariances = _gaussians(fitted, columns, values)
     x, y = (_range(rows, at[i], columns[i], means[:, i], covariances[:, i, i], n) for i in (0, 1))
     first, second = (grid.ravel() for grid in np.meshgrid(x, y))
@@ -124,7 +126,7 @@ def _range(rows: ShownRows | None, at: int, name: object, means: Float, variance
         wide = DEVIATIONS * np.sqrt(variances)
         low, high = (means - wide).min(), (means + wide).max()
     else:
-        raise InputError("The picture needs rows to know its ranges: give X.", argument="X")
+        raise InputError("The plot needs rows to find its ranges: give X.", argument="X")
     margin = MARGIN * (high - low) if high > low else max(abs(low), 1.0)
     return np.linspace(low - margin, high + margin, n)
 

@@ -1,4 +1,4 @@
-"""`PrecisionRecallDisplay`: the share of correct alarms, over the share of a class that they find."""
+"""`PrecisionRecallDisplay`: precision over recall of a class."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ MOST_POINTS = 5000  # of a curve
 
 @dataclass(eq=False, repr=False)
 class PrecisionRecallDisplay(CurvesDisplay):
-    """Precision–recall curves: of the second of two classes, or of each class against the rest.
+    """Precision–recall curves: the share of correct alarms over the share of the class that they find.
 
-    A thin horizontal line shows the share of the class: the precision of guessing.
+    With two classes, the curve is that of the second class; with more, each class is compared with the rest. A thin
+    horizontal line is the share of the class, which is the precision of guessing.
 
     Attributes
     ----------
     curves : list of ClassCurve
         ``x`` is the recall, ``y`` the precision, ``area`` the average precision.
     n_classes : int
-        Number of classes of the model; the picture shows the most frequent ones.
+        Number of classes of the model. The plot shows the most frequent ones.
     rule : str
         How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
     n_impossible : int
-        Rows that no class can explain, which count with the class prior.
+        Number of rows with probability zero in every class; they count with the class prior.
     ax_, figure_, lines_
-        Where it is drawn, and the line of each curve.
+        The Axes, the figure, and the line of each curve.
 
     See Also
     --------
-    suffice.plotting.RocCurveDisplay : True and false positive rates.
-    suffice.plotting.ConfusionDisplay : One threshold.
+    suffice.plotting.RocCurveDisplay : Shows true and false positive rates.
+    suffice.plotting.ConfusionDisplay : Shows the predictions at one threshold.
 
     Examples
     --------
@@ -65,7 +66,22 @@ class PrecisionRecallDisplay(CurvesDisplay):
         return cls(curves, len(rows.labels), rows.rule, rows.n_impossible)
 
     def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
-        """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+        name : str, optional
+            Name of the model in the legend.
+        **style
+            Arguments of ``Axes.plot``, such as ``color``.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         n_drawn = self._axes(ax, SIZE)
         for i, curve in enumerate(self.curves):
             look = self._look(i, n_drawn)

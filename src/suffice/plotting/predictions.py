@@ -1,4 +1,4 @@
-"""Probabilities of rows and their true classes: what curves and confusion matrices are made of."""
+"""Probabilities of rows and their true classes, for curves and confusion matrices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class PredictedRows:
     rule : str
         How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
     n_impossible : int
-        Rows that no class can explain. They have the class prior, whose most probable class `predict` gives them.
+        Number of rows with probability zero in every class. They have the class prior, whose most probable class
+        `predict` chooses.
     """
 
     labels: Array
@@ -91,13 +92,13 @@ def predicted(
         raise ClassError(f"The plot needs at least two classes; the model has only {listed(labels.tolist())}.")
     found = predict_rows(fitted, read, held_out=is_held_out(fitted, read, held_out))
     if found.n_impossible == len(found.codes):
-        raise InputError("No row has probabilities: no class can explain the rows.", argument="X")
+        raise InputError("No row has probabilities: every class has probability zero for all of them.", argument="X")
     weights = np.ones(len(found.codes)) if found.weights is None else found.weights
     return PredictedRows(labels, found.codes, np.exp(found.log_proba), weights, found.rule, found.n_impossible)
 
 
 def impossible_note(n_impossible: int) -> str:
-    r"""A note on rows that no class can explain; empty if there are none.
+    r"""A note on rows with probability zero in every class; empty if there are none.
 
     >>> impossible_note(2), impossible_note(0)
     ('2 rows with zero probability\nuse the class prior', '')

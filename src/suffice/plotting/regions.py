@@ -1,4 +1,4 @@
-"""`RegionsDisplay`: the plane of two columns with rows, the Gaussians of the classes, and p(y | x)."""
+"""`RegionsDisplay`: the regions of the classes in the plane of two columns."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ MOST_ROWS = 3000  # of which evenly spaced ones are drawn
 
 @dataclass(eq=False, repr=False)
 class RegionsDisplay:
-    """Regions of the classes in the plane of two columns.
+    """Regions of the classes in the plane of two columns, with the rows.
 
-    The shading is the colour of the most probable class, the stronger the closer its probability is to one. The solid
-    line is the boundary between classes, p = ½ for two. Ellipses are at one and two standard deviations from the mean
-    of each class, if the columns are Gaussian.
+    Each region has the colour of the most probable class, which is stronger the closer its probability is to one. The
+    solid lines are the boundaries between the classes. If the columns are Gaussian, ellipses are drawn at one and two
+    standard deviations from the mean of each class.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class RegionsDisplay:
     shown : array of int
         Their positions among all classes.
     n_classes : int
-        Number of all classes.
+        Number of classes of the model.
     points : array of shape (n, 2)
         The rows; empty without rows.
     codes : array of shape (n,)
@@ -69,17 +69,18 @@ class RegionsDisplay:
     kinds : tuple of two Kind
         What the cells of the two columns are: "number", "time" or "duration".
     axes_ : array of Axes
-        One for each model; ``ax_`` is the first.
-    figure_
+        The Axes of each model; ``ax_`` is the first.
+    figure_ : Figure
+        The figure.
     boundaries_ : list of lists of ContourSet
         Boundaries in each panel.
     ellipses_ : list of lists of Line2D
-        Ellipses in each panel: for each class that of one and of two deviations.
+        Ellipses in each panel: for each class, at one and at two standard deviations.
 
     See Also
     --------
-    suffice.plotting.DirectionsDisplay : All columns, projected on a plane.
-    suffice.plotting.DensityDisplay : One column at a time.
+    suffice.plotting.DirectionsDisplay : Shows all columns, projected on a plane.
+    suffice.plotting.DensityDisplay : Shows one column at a time.
 
     Examples
     --------
@@ -127,19 +128,22 @@ class RegionsDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
+            The model.
         X, y : array-like, optional
-            Rows and their labels.
+            Rows and their labels, which are drawn as points.
         columns : two columns, optional
-            Those of the axes; by default the only two that hold numbers.
+            The columns of the two axes. By default the only two that hold numbers.
         values : mapping of column to value, optional
-            Values of other columns. Columns without one are missing: p(y | x) is that of the columns that are known.
+            Values of other columns. Columns without a value count as missing, so p(y | x) is that of the known columns.
         compare : bool, default=False
-            Draw the same model with a shared and with an own covariance side by side. The other one is fitted to X, y.
+            Whether to draw the model with a shared covariance and with own covariances side by side. The second model
+            is fitted to X and y.
         max_classes : int, default=10
-            Classes whose rows and ellipses are drawn, the most frequent ones.
+            Largest number of classes whose rows and ellipses are drawn; the most frequent ones are drawn.
         grid : int, default=121
-            Points of the grid in each direction.
+            Number of points of the grid in each direction.
         ax : Axes or sequence of Axes, optional
+            One Axes for each model, or one to divide. By default a new figure is made.
 
         Returns
         -------
@@ -165,7 +169,19 @@ class RegionsDisplay:
         grid: int = N_GRID,
         ax: GivenAxes = None,
     ) -> RegionsDisplay:
-        """Draw several fitted models of the same columns and classes side by side; the keys are the titles."""
+        """Draw several fitted models of the same columns and classes side by side.
+
+        Parameters
+        ----------
+        estimators : mapping of str to fitted classifier of Suffice
+            The models; the keys are the titles.
+        X, y, columns, values, max_classes, grid, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        RegionsDisplay
+        """
         check_count(grid, "grid")
         every = [fitted_of(estimator, "A plot") for estimator in estimators.values()]
         if not every:
@@ -173,9 +189,7 @@ class RegionsDisplay:
         first = every[0]
         labels = first.classes.labels
         if any(not np.array_equal(each.classes.labels, labels) for each in every):
-            raise InputError(
-                "The models have different classes, so they cannot share a picture.", argument="estimators"
-            )
+            raise InputError("The models have different classes, so they cannot share a plot.", argument="estimators")
         rows = read_rows(first, X, y)
         chosen = plane_columns(first, columns)
         places = [column_of(first, name) for name in chosen]
@@ -192,7 +206,18 @@ class RegionsDisplay:
         return made.plot(ax)
 
     def plot(self, ax: GivenAxes = None) -> RegionsDisplay:
-        """Draw the panels; returns the Display."""
+        """Draw the panels, one for each model.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            One Axes for each model, or one to divide. By default a new figure is made.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         n = len(self.planes)
         self.axes_ = panels(ax, 1, n, size=(WIDTH * n + 0.4, HEIGHT))[0]
         self.ax_ = self.axes_[0]

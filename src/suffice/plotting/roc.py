@@ -1,4 +1,4 @@
-"""`RocCurveDisplay`: true positive rate over false positive rate."""
+"""`RocCurveDisplay`: true positive rate over false positive rate of a class."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ SIZE = (4.8, 4.6)
 
 @dataclass(eq=False, repr=False)
 class RocCurveDisplay(CurvesDisplay):
-    """ROC curves: of the second of two classes, or of each class against the rest.
+    """ROC curves: the true positive rate over the false positive rate at all thresholds.
+
+    With two classes, the curve is that of the second class; with more, each class is compared with the rest.
 
     Attributes
     ----------
     curves : list of ClassCurve
         ``x`` is the false positive rate, ``y`` the true positive rate, ``area`` the area under the curve.
     n_classes : int
-        Number of classes of the model; the picture shows the most frequent ones.
+        Number of classes of the model. The plot shows the most frequent ones.
     rule : str
         How the rows were held out: "leave-one-out", "10 folds", "held-out rows", or "new rows".
     n_impossible : int
-        Rows that no class can explain, which count with the class prior.
+        Number of rows with probability zero in every class; they count with the class prior.
     ax_, figure_, lines_
-        Where it is drawn, and the line of each curve.
+        The Axes, the figure, and the line of each curve.
 
     See Also
     --------
-    suffice.plotting.PrecisionRecallDisplay : Better for rare classes.
-    suffice.plotting.CalibrationDisplay : Whether probabilities are those of the classes.
+    suffice.plotting.PrecisionRecallDisplay : Shows precision and recall; better for rare classes.
+    suffice.plotting.CalibrationDisplay : Shows whether probabilities match observed frequencies.
 
     Examples
     --------
@@ -62,11 +64,26 @@ class RocCurveDisplay(CurvesDisplay):
 
     @property
     def mean_area(self) -> float:
-        """Mean of the areas under the curves that are shown."""
+        """Mean area under the curves that are shown."""
         return float(np.mean([curve.area for curve in self.curves]))
 
     def plot(self, ax: GivenAxes = None, *, name: str | None = None, **style: Any) -> Self:
-        """Draw the curves; ``name`` is in the legend, ``style`` goes to ``Axes.plot``. Returns the Display."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default a new figure is made.
+        name : str, optional
+            Name of the model in the legend.
+        **style
+            Arguments of ``Axes.plot``, such as ``color``.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         n_drawn = self._axes(ax, SIZE)
         self.ax_.plot([0, 1], [0, 1], color=foreground(), alpha=0.4, linewidth=0.8, linestyle=":")
         self._draw_curves("area", "lower right", n_drawn, name, **style)

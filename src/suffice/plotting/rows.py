@@ -1,4 +1,4 @@
-"""The rows that a picture shows, read as the model reads them."""
+"""The rows of a plot, read as the model reads them."""
 
 from __future__ import annotations
 

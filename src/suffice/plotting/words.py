@@ -46,7 +46,7 @@ class InformativeWords:
     words : list
         Words, or names of columns of counts; the strongest first.
     log_odds : array of shape (m,)
-        What one occurrence adds to the log-odds of the class against the class that it favours next, in nats.
+        What one occurrence adds to the log-odds of the class, in nats; see `WordsDisplay`.
     """
 
     label: object
@@ -56,26 +56,28 @@ class InformativeWords:
 
 @dataclass(eq=False, repr=False)
 class WordsDisplay:
-    """The most informative words of each class, with what one occurrence adds to the log-odds of the class.
+    """The most informative words of each class: how much one occurrence adds to the log-odds of the class.
 
-    For Bernoulli words it is what their presence adds. With more than two classes, each is compared with the class that
-    the word favours next.
+    For Bernoulli words, the number is what their presence adds. With more than two classes, each class is compared with
+    the class for which the word is the next strongest evidence.
 
     Attributes
     ----------
     words : list of InformativeWords
-        One for each class that is shown.
+        The words of each class that is shown.
     n_classes : int
-        Number of all classes; the picture shows the most frequent ones.
+        Number of classes of the model. The plot shows the most frequent ones.
     axes_ : array of Axes
-        One for each class; ``ax_`` is the first.
-    figure_
+        The Axes of each class; ``ax_`` is the first.
+    figure_ : Figure
+        The figure.
     bars_ : list of BarContainer
+        The bars of each class.
 
     See Also
     --------
-    suffice.TextNaiveBayes : Naive Bayes for documents.
-    suffice.plotting.ExplanationDisplay : The words of one document.
+    suffice.TextNaiveBayes : Classifies documents.
+    suffice.plotting.ExplanationDisplay : Shows the words of one document.
 
     Examples
     --------
@@ -112,14 +114,17 @@ class WordsDisplay:
         Parameters
         ----------
         estimator : fitted classifier of Suffice
-            With a column of texts, or with columns of counts (multinomial, Bernoulli, Poisson).
+            A model with a column of texts, or with columns of counts (multinomial, Bernoulli, Poisson).
         X, y : ignored
             The words are those of the model.
         column : optional
-            The column of texts, if there are several; by default the first.
+            The column of texts, if there are several. By default the first.
         n_words : int, default=12
+            Largest number of words of each class.
         max_classes : int, default=6
+            Largest number of classes; the most frequent ones are shown.
         ax : Axes or sequence of Axes, optional
+            One Axes for each class, or one to divide. By default a new figure is made.
 
         Returns
         -------
@@ -129,12 +134,23 @@ class WordsDisplay:
         check_count(n_words, "n_words")
         shown = frequent_classes(fitted.model.weights.weight, max_classes)
         if len(fitted.classes) < 2:
-            raise InputError("Words tell classes apart, but the model has only one class.")
+            raise InputError("Words separate classes, but the model has only one class.")
         found = _text_words(fitted, column, n_words, shown) or _counted_words(fitted, n_words, shown)
         return cls(found, len(fitted.classes)).plot(ax)
 
     def plot(self, ax: GivenAxes = None) -> WordsDisplay:
-        """Draw a panel for each class; returns the Display."""
+        """Draw a panel for each class.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            One Axes for each class, or one to divide. By default a new figure is made.
+
+        Returns
+        -------
+        Display
+            This Display.
+        """
         n = len(self.words)
         most = max(1, *(len(each.words) for each in self.words))
         wide = min(n, PER_ROW)

@@ -1,7 +1,7 @@
-"""A report of a model as one HTML file: a typed summary, then its rendering (Jinja2, extra ``report``).
+"""Reports of fitted models as one HTML file (needs Jinja2: ``pip install 'suffice[report]'``).
 
-`suffice.report.summarizing` makes a `Summary` of what was learned and of rows; `suffice.report.rendering` makes a page
-of it. `compact_html` is what a notebook shows of a fitted model.
+`suffice.report.summarizing` computes a `Summary` of the model and of rows, and `suffice.report.rendering` makes a page
+of it. `compact_html` makes the short version that notebooks show.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def summarize_column(
     bits: tuple[float, float, bool] | None,
     rows: ReportRows | None,
 ) -> ColumnSummary:
-    """What a report says about one column; ``shown`` are the positions of the classes in pictures."""
+    """Summarise one column; ``shown`` are the positions of the classes in plots."""
     curves, note = (None, found) if isinstance(found, str) else (_curves(found, shown), "")
     if place.block.family.reads == "documents":
         note = "The strongest words of each class are listed below."

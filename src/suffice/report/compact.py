@@ -35,7 +35,7 @@ STYLE = (
 
 
 def compact_html(fitted: Fitted) -> str:
-    """Tables of the classes, the columns and the strongest words of a fitted model.
+    """Return tables of the classes, the columns and the most informative words of a fitted model, as HTML.
 
     Parameters
     ----------
@@ -45,18 +45,19 @@ def compact_html(fitted: Fitted) -> str:
     Returns
     -------
     str
-        HTML without a head, as a notebook shows it.
+        HTML without a head, for a notebook.
 
     See Also
     --------
-    suffice.report.Report : The whole report.
+    suffice.report.Report : The full report.
 
     Examples
     --------
     >>> from suffice import NaiveBayes
     >>> fitted = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["<a>", "<a>", "b", "b"]).fitted_
-    >>> "&lt;a&gt;" in compact_html(fitted)
-    True
+    >>> html = compact_html(fitted)
+    >>> html.count("<table>"), "&lt;a&gt;" in html
+    (2, True)
     """
     places = used_columns(fitted.estimate, fitted.layout.schema)
     head = f"{fitted.specification.estimator}: {counted(len(fitted.classes), 'class', 'classes')}, "

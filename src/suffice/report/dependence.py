@@ -110,7 +110,7 @@ def _largest(found: Correlations) -> float:
 
 
 def _effect(fitted: Fitted, found: Correlations | None, slope: float, log_loss: float, calibrated: float) -> str:
-    """What dependence, and anything else that makes evidence count too much or too little, does to probabilities."""
+    """The effect of dependence, and of other causes of too extreme or too cautious probabilities, in sentences."""
     if 0.95 <= slope <= 1.05:
         return "The probabilities of held-out rows are neither too extreme nor too cautious."
     kind = "too extreme" if slope < 1 else "too cautious"

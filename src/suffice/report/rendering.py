@@ -61,7 +61,7 @@ def render(summary: Summary) -> str:
 
 
 def _rows_text(summary: Summary) -> str:
-    """What the model was made from."""
+    """The origin of the model in words: rows, or given parameters."""
     rows = summary.rows
     if rows is None:
         return "given parameters"
@@ -146,8 +146,8 @@ def _rule_text(summary: Summary) -> str:
     of = f" of {found.of_rows:,}" if found.of_rows > found.n_rows else ""
     if found.rule == "new rows":
         return (
-            f"Scores of {rows}{of} by the model itself, as new rows: they are not exactly the rows that it learned. "
-            "Scores of a part of those, or of the same rows with other weights, would be too good."
+            f"Scores of {rows}{of}, as new rows, because they are not exactly the rows that the model has learned. If "
+            "they are some of those rows, or the same rows with other weights, the scores are too good."
         )
     how = {
         "leave-one-out": "Each row is scored by the model of all other rows (leave-one-out).",

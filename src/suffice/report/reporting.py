@@ -1,4 +1,4 @@
-"""`Report`: a summary that is shown as HTML, saved to a file, or read as a dictionary."""
+"""`Report`: the summary of a model, which can be shown as HTML, saved to a file, or read as a dictionary."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class FittedModel(Protocol):
 
     @property
     def fitted_(self) -> Fitted:
-        """What was learned, as a value."""
+        """The fitted model, as one immutable value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A report of a fitted model.
+    """A report of a fitted model, which notebooks show as HTML.
 
     Attributes
     ----------
     summary : Summary
-        What the report says, as typed values.
+        The content of the report, as typed values.
 
     See Also
     --------
-    suffice.report.report_of : Makes it; estimators have the method ``report``.
-    suffice.report.Summary : What it says, as values.
-    suffice.diagnose : The findings about assumptions.
+    suffice.report.report_of : Makes a report, like the method ``report`` of the estimators.
+    suffice.report.Summary : The content of a report, as values.
+    suffice.diagnose : Tests the assumptions; the report includes its findings.
 
     Examples
     --------
@@ -56,17 +56,33 @@ class Report:
     summary: Summary
 
     def to_html(self) -> str:
-        """One HTML file with all that it needs: it loads nothing from elsewhere. Needs Jinja2."""
+        """Return the report as one HTML page, which loads nothing from elsewhere. Needs Jinja2.
+
+        Returns
+        -------
+        str
+        """
         from suffice.report.rendering import render
 
         return render(self.summary)
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as a dictionary of JSON values."""
+        """Return the summary as a dictionary of JSON values.
+
+        Returns
+        -------
+        dict
+        """
         return self.summary.to_dict()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the HTML file; an existing file is replaced as a whole, or stays as it was after an error."""
+        """Save the report as an HTML file. Needs Jinja2.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. An existing file is replaced in one step; after an error it stays as it was.
+        """
         content, place = self.to_html().encode("utf-8", "replace"), as_path(path)
         try:
             with replacing(place) as file:
@@ -103,27 +119,30 @@ def report_of(
     title: str | None = None,
     model_file: str | None = None,
 ) -> Report:
-    """Make a report of a fitted model; see the method ``report`` of the estimators.
+    """Make a report of a fitted model, like the method ``report`` of the estimators.
 
     Parameters
     ----------
     model : FittedModel
+        A fitted estimator, or a model from a file.
     X, y, sample_weight : optional
-        Rows, their labels and weights.
-    held_out : bool or "auto"
-        Whether the model has learned these rows, so that each is scored by a model without it. "auto" compares the
-        rows with what the model has learned.
+        Rows, their labels and weights. Without rows, the report shows only what follows from the model.
+    held_out : bool or "auto", default="auto"
+        Whether to score each row by a model without it. Use True for the rows that the model has learned, and False for
+        new rows. "auto" recognises training rows by their statistics.
     title : str, optional
+        Title of the page. By default the name of the model and of its target.
     model_file : str, optional
-        Where the model was read from.
+        Name of the file that the model was read from, which the report mentions.
 
     Returns
     -------
     Report
+        It can be saved, shown in a notebook, or read as values.
 
     See Also
     --------
-    suffice.report.summarize : The summary alone.
+    suffice.report.summarize : Computes the summary alone.
     suffice.report.Report : The result.
 
     Examples
@@ -131,8 +150,11 @@ def report_of(
     >>> from suffice import NaiveBayes
     >>> from suffice.report import report_of
     >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
-    >>> report_of(model, title="Sizes").summary.title
-    'Sizes'
+    >>> report = report_of(model, title="Sizes")
+    >>> report
+    Report('Sizes', 2 classes, 1 column)
+    >>> round(report.summary.columns[0].bits, 2)
+    0.37
     """
     fitted = fitted_of(model, "A report")
     if X is None and y is not None:

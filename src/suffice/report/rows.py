@@ -21,7 +21,7 @@ __all__ = ["Provided", "ReportRows", "read_rows"]
 
 @dataclass(frozen=True)
 class Provided:
-    """Where the rows of a report came from.
+    """The origin of the rows of a report.
 
     Attributes
     ----------

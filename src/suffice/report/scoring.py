@@ -125,7 +125,7 @@ def _columns(
 
 
 def _kind(kind: str, formula: Formula, i: int) -> str:
-    """What a cell of the column holds: "text", "levels", "yes_no", "time", "duration" or "number"."""
+    """The kind of the cells of a column: "text", "levels", "yes_no", "time", "duration" or "number"."""
     if isinstance(formula.block, Words):
         return "text"
     if _levels(formula, i) is not None:

@@ -126,7 +126,7 @@ def members_of(fitted: Fitted) -> tuple[Member, ...]:
 
 
 def provenance_of(fitted: Fitted, rows: ReportRows | None, model_file: str | None) -> Provenance:
-    """Where the learned rows and those of the report came from."""
+    """The origin of the learned rows and of the rows of the report."""
     report, learned = fitted.report, []
     if not fitted.without_rows:
         total = float(fitted.model.weights.weight.sum())

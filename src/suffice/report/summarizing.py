@@ -1,4 +1,4 @@
-"""From what was learned, and perhaps rows, to the `Summary` that a report shows."""
+"""`summarize`: computes the `Summary` of a model, and of rows, that a report shows."""
 
 from __future__ import annotations
 
@@ -31,16 +31,19 @@ MOST_WORDS = 15  # of each class
 def summarize(
     fitted: Fitted, rows: ReportRows | None = None, *, title: str | None = None, model_file: str | None = None
 ) -> Summary:
-    """Summarize a fitted model, and its predictions for rows if there are any.
+    """Summarize a fitted model, and its predictions for rows if they are given.
 
     Parameters
     ----------
     fitted : Fitted
+        ``fitted_`` of an estimator.
     rows : ReportRows, optional
-        With labels, held-out scores and findings about the assumptions of the model are part of the summary.
+        Rows. If they have labels, the summary includes held-out scores, and findings about the assumptions of the
+        model.
     title : str, optional
+        Title. By default the name of the model and of its target.
     model_file : str, optional
-        Where the model was read from.
+        Name of the file that the model was read from.
 
     Returns
     -------
@@ -48,7 +51,7 @@ def summarize(
 
     See Also
     --------
-    suffice.report.report_of : A report, from rows as a user has them.
+    suffice.report.report_of : Makes a report, from rows in any form.
     suffice.report.Summary : The result.
 
     Examples

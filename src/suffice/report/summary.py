@@ -1,7 +1,7 @@
-"""What a report says, as frozen dataclasses. `suffice.report.summarizing` makes a `Summary`; templates render it.
+"""The content of a report, as frozen dataclasses. `suffice.report.summarizing` makes a `Summary`; templates render it.
 
-Every field holds plain values: numbers, strings, booleans, None, tuples and other dataclasses. So the page can be
-tested without a model and the summary without a page, and `Summary.to_dict` is JSON.
+Every field holds plain values: numbers, strings, booleans, None, tuples and other dataclasses. The page can therefore
+be tested without a model, and the summary without a page, and `Summary.to_dict` returns JSON values.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the rows came from, as far as the model and the report know."""
+    """The origin of the rows, as far as it is known."""
 
     learned: Table
     files: tuple[str, ...] = ()
@@ -315,14 +315,14 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that a report says about a model.
+    """The content of a report: settings, classes, columns, scores and findings of a model, as plain values.
 
-    ``named`` is false if columns have positions instead of names. ``to_dict`` returns JSON values.
+    ``named`` is false if columns have positions instead of names.
 
     See Also
     --------
-    suffice.report.summarize : Makes it.
-    suffice.report.Report : The page that is made of it.
+    suffice.report.summarize : Computes a summary.
+    suffice.report.Report : Makes a page of a summary.
 
     Examples
     --------
@@ -358,9 +358,13 @@ class Summary:
     named: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as a dictionary of JSON values; numbers that are not finite are None.
+        """Return the summary as a dictionary of JSON values.
 
-        The parameters of the what-if form, which only its script reads, are left out.
+        Returns
+        -------
+        dict
+            Numbers that are not finite are None. The parameters of the what-if form, which only its script reads, are
+            left out.
         """
         found: dict[str, Any] = json_value(asdict(replace(self, what_if=replace(self.what_if, parameters=None))))
         del found["what_if"]["parameters"]

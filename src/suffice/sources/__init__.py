@@ -1,6 +1,6 @@
-"""Where rows come from: arrays, data frames, queries and files, one module for each kind of source.
+"""Sources of rows: arrays, data frames, queries and files, one module for each kind of source.
 
-`open_source` opens files of any format, frames and Arrow streams as a `Source` of batches.
+`open_source` opens files of any format, frames and Arrow streams as a `Source`, which is read in batches.
 """
 
 from __future__ import annotations

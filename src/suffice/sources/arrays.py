@@ -1,7 +1,7 @@
 """Matrices of numbers from arrays and eager data frames, read by scikit-learn's rules.
 
-X is not searched for NaN and infinity here: the kernels see every value anyway and their results show it, so one
-read of the data is enough. `MatrixReader.explain_values` then says what was wrong, and where.
+X is not searched for NaN and infinity here: the kernels read every value anyway, and their results show such values, so
+one pass over the data is enough. `MatrixReader.explain_values` then finds what was wrong, and where.
 
 For a plain NumPy array scikit-learn's checks take longer than fitting a small table: `is_plain_rows` and
 `is_plain_labels` tell whether the checks would return the array unchanged, or integers that they would convert.
@@ -227,7 +227,7 @@ def _check_numbers(X: object) -> None:
 
 
 def _kind_of_times(kind: nw.dtypes.DType) -> str | None:
-    """What a column of a frame holds if it is a kind of times; None otherwise."""
+    """Name the content of a column of a frame if it holds times or durations; None otherwise."""
     if isinstance(kind, nw.Duration):
         return "durations"
     if isinstance(kind, nw.Date | nw.Datetime):

@@ -132,14 +132,14 @@ class RowReader(ABC):
         return []
 
     def number_columns(self, names: Sequence[str], layout: RowLayout | None) -> list[str]:
-        """Those of the columns to read that must be numbers, also where only 0 and 1 occur."""
+        """Select the columns that must be read as numbers, even if they hold only 0 and 1."""
         if layout is None:
             return self.given_numbers(names)
         known = names if layout.feature_names is None else layout.feature_names
         return [str(name) for name, kind in zip(known, layout.schema.kinds, strict=False) if kind == "number"]
 
     def given_numbers(self, names: Sequence[str]) -> list[str]:
-        """Those of the columns that the settings of the model make numbers, before any row is read."""
+        """Select the columns that are numbers by the settings of the model, before any row is read."""
         return []
 
     def source_columns(self, source: Source, names: list[str], layout: RowLayout | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Values that summarise rows and add: zero, merge, subtract, scale; and the columns of one.
+"""Statistics: immutable summaries of rows that can be merged, subtracted and scaled.
 
 ==================  =======================================================  =====================
 statistic           holds, for each class                                    used by

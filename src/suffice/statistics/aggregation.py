@@ -1,9 +1,9 @@
-"""Grouped aggregates from which a statistic is computed inside a query engine, as narwhals expressions.
+"""Grouped aggregates that a query engine computes, as narwhals expressions, and from which a statistic is built.
 
 An `Aggregation` is one ``GROUP BY`` over the class and optionally other columns. Its result is small, whatever the
-number of rows, and a statistic is built from it. For discrete columns, the query counts each value; the distinct values
-are then summarised as rows weighted by their counts. For numbers, it returns count, mean and variance. Computed columns
-are named by position, so their names never collide.
+number of rows. For discrete columns, the query counts each value; the distinct values are then summarised as rows
+weighted by their counts. For numbers, it returns count, mean and variance. Computed columns are named by position, so
+their names never collide.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def value_counts(expressions: Sequence[nw.Expr]) -> Aggregation:
 
 
 def sums_by_class(expressions: Sequence[nw.Expr]) -> Aggregation:
-    """Ask for count, sum and minimum of each expression in each class."""
+    """Request count, sum and minimum of each expression in each class."""
     return _each(expressions, ("count", "sum", "least"))
 
 
 def moments_by_class(expressions: Sequence[nw.Expr]) -> Aggregation:
-    """Ask for count, mean, variance and minimum of each expression in each class."""
+    """Request count, mean, variance and minimum of each expression in each class."""
     return _each(expressions, ("count", "mean", "variance", "least"))
 
 

@@ -47,7 +47,7 @@ class BinCounts(Statistic):
         The number in each bin that is nearest to zero: the bits of its absolute value, with the sign of the number.
         These integers have the order of the numbers.
     shift : array of int of shape (C,)
-        The last bits that the numbers of a bin may differ in; 0 for a bin of a single number.
+        Number of last bits in which the numbers of a bin may differ; 0 for a bin of a single number.
     sizes : array of int of shape (d,)
         Number of bins of each column.
     cuts : tuple of float
@@ -55,9 +55,9 @@ class BinCounts(Statistic):
 
     See Also
     --------
-    suffice.families.Histogram : The density that is made of it.
-    suffice.families.Binned : Bins as categories.
-    suffice.statistics.Moments : Mean and variance of the same columns.
+    suffice.families.Histogram : Estimates a density from these counts.
+    suffice.families.Binned : Uses the bins as levels.
+    suffice.statistics.Moments : Mean and variance of columns.
 
     Examples
     --------

@@ -50,8 +50,8 @@ class CellSums(Statistic):
 
     See Also
     --------
-    suffice.statistics.Sums : Sums of x alone, for columns without missing cells.
-    suffice.families.Poisson : A family that uses it.
+    suffice.statistics.Sums : Sums of x only, for columns without missing cells.
+    suffice.families.Poisson : A family with this statistic.
 
     Examples
     --------

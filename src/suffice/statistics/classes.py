@@ -18,17 +18,17 @@ __all__ = ["ClassAxis", "Membership", "MembershipArrays", "evenly_spaced", "pres
 
 @dataclass(frozen=True, eq=False)
 class ClassAxis:
-    """Sorted, distinct class labels: numbers, strings or booleans.
+    """The class axis: sorted, distinct class labels, which are numbers, strings or booleans.
 
     Parameters
     ----------
     labels : array of shape (K,)
-        Sorted and distinct; `ClassAxis.of` makes them so.
+        Sorted, distinct labels. `ClassAxis.of` sorts labels and removes duplicates.
 
     See Also
     --------
-    suffice.statistics.Membership : Which of these classes each row belongs to.
-    suffice.ClassError : Raised for labels that are not classes.
+    suffice.statistics.Membership : The class of each row.
+    suffice.ClassError : The error for labels that are not classes.
 
     Examples
     --------
@@ -84,11 +84,11 @@ class ClassAxis:
         return both
 
     def holds(self, other: ClassAxis) -> bool:
-        """Whether this axis has all labels of another axis of the same type or a narrower one."""
+        """Tell whether this axis has all labels of another axis of the same or a narrower type."""
         return len(other) <= len(self) and self.known_positions(other.labels) is not None
 
     def known_positions(self, labels: Array) -> Codes | None:
-        """Return `positions` of labels of the same type or a narrower one; None if some label is not on this axis."""
+        """Return `positions` of labels of the same or a narrower type; None if a label is not on this axis."""
         mine, theirs = self.labels.dtype, labels.dtype
         if mine.kind != theirs.kind or mine.kind not in "biuU" or theirs.itemsize > mine.itemsize:
             return None
@@ -161,11 +161,12 @@ class MembershipArrays(TypedDict):
 
 @dataclass(frozen=True)
 class Membership:
-    """Which class each row of a batch belongs to, and with what weight.
+    """Membership: the class of each row of a batch, and the weight of the row.
 
     Parameters
     ----------
     classes : ClassAxis
+        The classes.
     codes : array of shape (n,), optional
         Hard membership: the position of each row's label on the axis; −1 excludes the row.
     soft : array of shape (n, K), optional
@@ -181,7 +182,7 @@ class Membership:
     See Also
     --------
     suffice.statistics.ClassAxis : The classes.
-    suffice.statistics.Statistic : What rows and their membership are summarised to.
+    suffice.statistics.Statistic : Summaries of rows by class.
 
     Examples
     --------
@@ -191,7 +192,7 @@ class Membership:
     >>> Membership(axis, codes=np.array([0, 1, 1])).row_counts
     array([1, 2])
 
-    A row may belong to several classes in part:
+    A row may belong partly to several classes:
 
     >>> unsure = Membership(axis, soft=np.array([[0.9, 0.1], [0.2, 0.8]]))
     >>> Sums.summarize(np.array([[1.0], [1.0]]), unsure).weight.round(12)

@@ -30,20 +30,22 @@ __all__ = ["CountVectors", "log_coefficients", "log_factorial"]
 
 @dataclass(frozen=True, eq=False)
 class CountVectors(Statistic):
-    """Per-class sums of count vectors.
+    """Per-class sums of count vectors, and of the logarithms of their multinomial coefficients.
 
     Attributes
     ----------
     weight, weight_low : array of shape (K,)
         Weight, stored as the sum ``weight + weight_low``.
     total : array of shape (K, d)
+        Sum of each column.
     log_coefficient : array of shape (K,)
+        Sum of the logarithms of the multinomial coefficients.
 
     See Also
     --------
-    suffice.families.Multinomial : The family that uses it.
-    suffice.statistics.WordSums : Words of documents.
-    suffice.statistics.Sums : Without the multinomial coefficient.
+    suffice.families.Multinomial : The family with this statistic.
+    suffice.statistics.WordSums : Counts of the words of documents.
+    suffice.statistics.Sums : Sums without the multinomial coefficients.
 
     Examples
     --------

@@ -35,7 +35,7 @@ MOST_CELLS = 1 << 20  # classes times numbers in a range, most of which may not 
 
 @dataclass(frozen=True, eq=False)
 class Counts(LevelWeights):
-    """Per-class counts of levels, column after column.
+    """Per-class counts of the levels of columns.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class Counts(LevelWeights):
 
     See Also
     --------
-    suffice.families.Categorical : The family that uses it.
-    suffice.statistics.JointCounts : Combinations of levels of several columns.
+    suffice.families.Categorical : The family with this statistic.
+    suffice.statistics.JointCounts : Counts of combinations of levels of several columns.
     suffice.tables.Levels : The levels of a column.
 
     Examples

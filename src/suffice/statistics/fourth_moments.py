@@ -1,4 +1,4 @@
-"""Scatter with the third and fourth moments that Ledoit and Wolf's shrinkage needs.
+"""Scatter matrices with the third and fourth moments that the shrinkage of Ledoit and Wolf needs.
 
     scatter_ij = Σ w z_i z_j      cubic_ij = Σ w z_i² z_j      quartic_ij = Σ w z_i² z_j²
 
@@ -37,19 +37,22 @@ EXACT_PRODUCTS = 1 << 23  # up to this number, products are summed in two double
 
 @dataclass(frozen=True, eq=False)
 class FourthMoments(Scatter):
-    """Per-class scatter, and the sums of products with squares.
+    """Per-class scatter matrices, and sums of products of squares.
 
     Attributes
     ----------
     weight : array of shape (K,)
+        Weight of the rows.
     mean, mean_low : array of shape (K, d)
+        Mean, stored as the sum ``mean + mean_low``.
     scatter, scatter_low, cubic, cubic_low, quartic, quartic_low : array of shape (K, d, d)
-        Each stored as the sum of two arrays, because a fourth power has few digits relative to its terms.
+        Sums of products of deviations, of squares and deviations, and of squares. Each is stored as the sum of two
+        arrays, because a fourth power has few digits relative to its terms.
 
     See Also
     --------
-    suffice.statistics.Scatter : Second moments alone.
-    suffice.discriminant_analysis.LinearDiscriminantAnalysis : Uses it for ``shrinkage="auto"``.
+    suffice.statistics.Scatter : Second moments only.
+    suffice.discriminant_analysis.LinearDiscriminantAnalysis : Needs these moments for ``shrinkage="auto"``.
 
     Examples
     --------

@@ -23,7 +23,7 @@ __all__ = ["JointCounts", "distinct_cells"]
 
 @dataclass(frozen=True, eq=False)
 class JointCounts(LevelWeights):
-    """Per-class counts of the cells of a joint table; empty cells are not stored.
+    """Per-class counts of combinations of levels, the cells of a joint table; empty cells are not stored.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class JointCounts(LevelWeights):
 
     See Also
     --------
-    suffice.families.JointTable : The family that uses it.
-    suffice.statistics.Counts : Levels of each column alone.
-    suffice.statistics.PairCounts : Pairs of columns.
+    suffice.families.JointTable : The family with this statistic.
+    suffice.statistics.Counts : Counts of the levels of each column alone.
+    suffice.statistics.PairCounts : Counts of pairs of bins of two columns.
 
     Examples
     --------

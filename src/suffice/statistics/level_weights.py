@@ -1,4 +1,4 @@
-"""What counts of levels and counts of cells share: weights that scale and fade."""
+"""`LevelWeights`: base class of counts of levels and of cells, whose weights scale and fade."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ ONE_CLASS = ClassAxis(np.array([0]))
 
 @dataclass(frozen=True, eq=False)
 class Moments(Statistic):
-    """Per-class moments of independent columns.
+    """Per-class mean and centred sum of squares of each column.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Moments(Statistic):
 
     See Also
     --------
-    suffice.families.Gaussian : The family that uses it.
-    suffice.statistics.Scatter : Moments of dependent columns.
-    suffice.statistics.RowMoments : With the moments of unweighted rows.
+    suffice.families.Gaussian : The family with this statistic.
+    suffice.statistics.Scatter : Mean and scatter matrix of dependent columns.
+    suffice.statistics.RowMoments : Moments of weighted rows and of the same rows without weights.
 
     Examples
     --------

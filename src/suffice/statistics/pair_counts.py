@@ -28,15 +28,16 @@ ROUNDING = 1e-10  # relative to a sum of weights that are not whole numbers
 
 @dataclass(frozen=True, eq=False)
 class PairCounts(Statistic):
-    """Per-class counts of pairs of bins.
+    """Per-class counts of pairs of bins: a bin of a parent, and a bin of any column.
 
     Attributes
     ----------
     pairs : array of shape (K, R, C)
-        Weight of each pair of a parent's bin and a bin.
+        Weight of each pair of a bin of a parent and a bin of a column.
     single : array of shape (K, C)
         Weight of each bin.
     weight : array of shape (K,)
+        Weight of the rows.
     levels : tuple of Levels
         Levels of each column whose bins are its levels; `merge` takes their union. Empty for other columns.
     bins : tuple of Bins
@@ -44,18 +45,19 @@ class PairCounts(Statistic):
     parents : tuple of int
         Sorted positions of the parents.
     n_columns : int
+        Number of columns.
 
     See Also
     --------
-    suffice.families.AveragedDependence : The family that uses it.
-    suffice.statistics.JointCounts : Combinations of all columns of a block.
+    suffice.families.AveragedDependence : The family with this statistic.
+    suffice.statistics.JointCounts : Counts of combinations of the levels of all columns.
 
     Notes
     -----
-    The first rows of a column with few levels give each level its own bin, and levels of later rows are added, also
-    beyond the number of levels that first rows may have. If rare levels were joined later, the counts would depend on
-    the order of the batches, and a merge would not be the statistic of all rows. ``MOST_ENTRIES`` bounds the tables: a
-    merge that exceeds it raises an error. Bins with a list of levels to keep (`Bins.kept`) do not grow.
+    If the first rows of a column have few levels, each level has its own bin, and levels of later rows are added, even
+    if there are many. If rare levels were joined later, the counts would depend on the order of the batches, and a
+    merge would not be the statistic of all rows. ``MOST_ENTRIES`` limits the size of the tables: a merge that exceeds
+    it raises an error. Bins with a list of levels to keep (`Bins.kept`) do not grow.
 
     Examples
     --------
@@ -148,7 +150,7 @@ class PairCounts(Statistic):
 
     @cached_property
     def shift(self) -> Codes:
-        """What is added to a bin of each parent to give its row in the table of pairs (P,)."""
+        """The number to add to a bin of each parent to get its row in the table of pairs (P,)."""
         sizes = np.diff(self.offsets)[list(self.parents)] if self.parents else np.zeros(0, dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(sizes) else sizes
         return np.asarray(starts - self.offsets[list(self.parents)], dtype=np.int64)

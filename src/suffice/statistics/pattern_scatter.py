@@ -1,7 +1,7 @@
-"""Scatter of complete rows, and of rows with missing cells by the pattern of the cells that they have.
+"""Scatter of complete rows, and of rows with missing cells by the pattern of the cells that are present.
 
-A pair of a class and a pattern is a *cell* here. It has the weight, the mean and the scatter matrix of its rows, with
-zeros in the columns that they lack. This is all that a Gaussian likelihood needs of the rows.
+In this module, a *cell* is a pair of a class and a pattern. It has the weight, the mean and the scatter matrix of its
+rows, with zeros in the columns that are missing. A Gaussian likelihood needs nothing else of the rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["PatternScatter"]
 
 @dataclass(frozen=True, eq=False)
 class PatternScatter(Statistic):
-    """Scatter of complete rows, and of rows with missing cells by their pattern.
+    """Scatter matrices of complete rows, and of rows with missing cells by their pattern.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class PatternScatter(Statistic):
 
     See Also
     --------
-    suffice.statistics.Scatter : Complete rows, a matrix for each class.
-    suffice.statistics.PooledScatter : Complete rows, one matrix.
-    suffice.families.MultivariateGaussian : Uses it for ``missing="em"``.
+    suffice.statistics.Scatter : Complete rows, with a matrix for each class.
+    suffice.statistics.PooledScatter : Complete rows, with one matrix for all classes.
+    suffice.families.MultivariateGaussian : The family with this statistic for ``missing="em"``.
 
     Examples
     --------

@@ -8,11 +8,11 @@ of other rows. The rule is a list of levels, from the finest to the coarsest:
     group size g, holes h     patterns with more than h missing cells lose every cell of a group of g adjacent columns
                               in which a cell is missing; all patterns have lost those of groups of g/2
 
-with g = 2, 4, 8, … and, for each g, h = d − 1, …, 1, 0. Patterns with many missing cells, which are the most numerous
-and say the least, become coarser first; at the last level only complete rows are left. The pattern of a row at a level
-depends on nothing but the row, and each level is a function of the one before. The lowest level at which all rows have
-few enough patterns is therefore a property of the set of rows, and does not depend on their order or on how they were
-split into batches.
+with g = 2, 4, 8, … and, for each g, h = d − 1, …, 1, 0. Patterns with many missing cells become coarser first: they are
+the most numerous, and their rows have the least information. At the last level, only complete rows are left. The
+pattern of a row at a level depends on nothing but the row, and each level is a function of the one before. The lowest
+level at which all rows have few enough patterns is therefore a property of the set of rows, and does not depend on
+their order or on how they were split into batches.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ __all__ = ["RowMoments"]
 
 @dataclass(frozen=True, eq=False)
 class RowMoments(Moments):
-    """Per-class moments, and the moments of the same rows with weight one.
+    """Per-class moments of weighted rows, and of the same rows with weight one.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class RowMoments(Moments):
 
     See Also
     --------
-    suffice.statistics.Moments : Moments of weighted rows alone.
-    suffice.naive_bayes.GaussianNB : Uses it for ``var_smoothing``, which ignores weights.
+    suffice.statistics.Moments : Moments of weighted rows only.
+    suffice.naive_bayes.GaussianNB : The classifier with this statistic; its ``var_smoothing`` ignores weights.
 
     Examples
     --------

@@ -205,7 +205,7 @@ class _ClassMeans(Statistic):
 
 @dataclass(frozen=True, eq=False)
 class Scatter(_ClassMeans):
-    """Per-class scatter matrices.
+    """Per-class mean and scatter matrix.
 
     Attributes
     ----------
@@ -218,10 +218,10 @@ class Scatter(_ClassMeans):
 
     See Also
     --------
-    suffice.statistics.PooledScatter : One matrix for all classes.
-    suffice.statistics.Moments : Independent columns.
-    suffice.statistics.PatternScatter : Rows with missing cells.
-    suffice.families.MultivariateGaussian : The family that uses it.
+    suffice.statistics.PooledScatter : Has one matrix for all classes.
+    suffice.statistics.Moments : Mean and variance of independent columns.
+    suffice.statistics.PatternScatter : Scatter of rows with missing cells.
+    suffice.families.MultivariateGaussian : The family with this statistic.
 
     Examples
     --------
@@ -287,7 +287,7 @@ class Scatter(_ClassMeans):
 
 @dataclass(frozen=True, eq=False)
 class PooledScatter(_ClassMeans):
-    """Class means, and one scatter matrix about them for all classes together.
+    """Mean of each class, and one scatter matrix about the class means for all classes.
 
     Attributes
     ----------
@@ -300,8 +300,8 @@ class PooledScatter(_ClassMeans):
 
     See Also
     --------
-    suffice.statistics.Scatter : A matrix for each class.
-    suffice.families.MultivariateGaussian : Uses it for a shared covariance.
+    suffice.statistics.Scatter : Has a matrix for each class.
+    suffice.families.MultivariateGaussian : The family with this statistic for a shared covariance.
 
     Examples
     --------

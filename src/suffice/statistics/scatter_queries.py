@@ -16,7 +16,7 @@ __all__ = ["scatter_by_class", "scatter_of_answer"]
 
 
 def scatter_by_class(columns: Sequence[str]) -> Aggregation:
-    """Ask for count and mean of each column by class, and sums of products about the class means, of complete rows."""
+    """Request count and mean of each column by class, and sums of products about the class means, of complete rows."""
     d = len(columns)
     whole = functools.reduce(operator.and_, (~number(name).is_null() for name in columns))
     rows: dict[str, nw.Expr] = {value(j): nw.when(whole).then(number(name)) for j, name in enumerate(columns)}

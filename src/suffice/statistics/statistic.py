@@ -1,4 +1,4 @@
-"""Operations of every statistic: merge, subtract, scale, move to a wider class axis, select columns.
+"""Operations of every statistic: merge, subtract, scale, extend the class axis, select columns.
 
 A statistic is an immutable value with a labelled class axis. The public methods here check their arguments and bring
 both sides onto one axis. A concrete statistic implements the arithmetic on equal axes (``_merged``, ``_subtracted``,
@@ -63,22 +63,23 @@ def _fields_of(kind: type[Statistic]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Statistic(ABC):
-    """A value that summarises rows and adds.
+    """Base class of all statistics: immutable summaries of rows that can be added.
 
-    ``a.merge(b)`` returns the statistic of the rows of both; it is associative and commutative up to rounding, and
-    `zero` is its neutral element. ``subtract`` undoes it. ``scale`` multiplies the weight of every row. ``columns``
-    returns the statistic of some of the columns.
+    ``a.merge(b)`` returns the statistic of the rows of both. It is associative and commutative up to rounding, and
+    ``zero`` is its neutral element. ``subtract`` undoes a merge, ``scale`` multiplies the weight of every row, and
+    ``columns`` selects columns.
 
     Parameters
     ----------
     classes : ClassAxis
+        The classes of the rows.
 
     See Also
     --------
     suffice.statistics.Moments : Mean and variance of each column.
     suffice.statistics.Scatter : Mean and covariance.
     suffice.statistics.Counts : Counts of levels.
-    suffice.families.Family : Turns a statistic into parameters.
+    suffice.families.Family : Computes parameters from a statistic.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class Statistic(ABC):
     classes: ClassAxis
 
     def merge(self, other: Self) -> Self:
-        """Return the statistic of the rows of both."""
+        """Return the statistic of the rows of both, for two statistics of the same type and columns."""
         self.check_joins(other)
         if self.classes is not other.classes:
             axis = self.classes.union(other.classes)

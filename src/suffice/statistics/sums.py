@@ -25,18 +25,19 @@ __all__ = ["Sums"]
 
 @dataclass(frozen=True, eq=False)
 class Sums(Statistic):
-    """Per-class sums.
+    """Per-class weight and column sums.
 
     Attributes
     ----------
     weight, weight_low : array of shape (K,)
         Weight, stored as the sum ``weight + weight_low``.
     total : array of shape (K, d)
+        Sum of each column.
 
     See Also
     --------
-    suffice.statistics.CellSums : Columns with missing cells, and functions of the cells.
-    suffice.statistics.CountVectors : With the multinomial coefficient.
+    suffice.statistics.CellSums : Sums of columns with missing cells, and of functions of the cells.
+    suffice.statistics.CountVectors : Sums with the multinomial coefficients.
 
     Examples
     --------

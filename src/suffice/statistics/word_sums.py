@@ -42,7 +42,7 @@ UNSURE = 1e-9  # relative error of a sum of weights that are not whole numbers
 
 @dataclass(frozen=True, eq=False)
 class WordSums(Statistic):
-    """Per-class counts of words and of the documents that have them.
+    """Per-class counts of words, and of the documents that contain them.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class WordSums(Statistic):
     count : array of shape (K, V)
         Weighted number of occurrences of each word, Σ w x.
     documents : array of shape (K, V)
-        Weight of the documents that have the word.
+        Weight of the documents that contain the word.
     vocabulary : Vocabulary
         The words that occur, or slots.
     settings : tuple of str
@@ -61,8 +61,8 @@ class WordSums(Statistic):
 
     See Also
     --------
-    suffice.families.Text : The family that uses it.
-    suffice.tables.WordRows : Counts of each document.
+    suffice.families.Text : The family with this statistic.
+    suffice.tables.WordRows : Counts of words in each document.
     suffice.tables.Vocabulary : The words.
 
     Examples

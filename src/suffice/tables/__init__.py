@@ -1,4 +1,4 @@
-"""Rows in memory: tables and their schema, column matrices, levels, words, listings."""
+"""Tables, which are rows in memory: schema, column matrices, levels, words, and listings for output."""
 
 from suffice.tables.levels import Coded, CodedColumn, Levels
 from suffice.tables.table import MatrixTable, Table

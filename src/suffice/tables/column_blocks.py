@@ -70,7 +70,7 @@ class ColumnBlocks:
         )
 
     def check(self, n_columns: int) -> None:
-        """Raise unless the parts go together; a model file may hold anything."""
+        """Raise unless the parts are consistent; a model file may hold anything."""
         at = [j for group in self.groups for j in group]
         kinds = list(zip(self.families, self.covariances, self.shrinkages, strict=False))
         allowed = {(GAUSSIAN, covariance, shrinkage) for covariance in ("own", "shared") for shrinkage in ("", "oas")}

@@ -64,7 +64,7 @@ class FamilyScores:
         return Listing({"column": [columns[j] for j in at]} | losses | {"chosen": [self.chosen(j) for j in at]})
 
     def check(self, n_columns: int) -> None:
-        """Raise unless the parts go together; a model file may hold anything."""
+        """Raise unless the parts are consistent; a model file may hold anything."""
         shapes = {"log_loss": (n_columns, len(self.names)), "error": (n_columns,)}
         tables: dict[str, object] = {name: getattr(self, name) for name in shapes}
         fits = all(

@@ -1,7 +1,7 @@
 """Levels of categorical columns, and columns stored as codes of levels.
 
 A level is any hashable value: a string, a number, a boolean, a date. Its code is its position among the sorted levels
-seen, so a level of 10⁹ or of a megabyte costs no more than any other.
+seen, so the number 10⁹ or a text of a megabyte takes no more memory in a row than any other level.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ class Levels:
     Parameters
     ----------
     values : tuple
+        The levels, sorted and distinct.
     declared : frozenset
-        Levels that the column's type lists. They are kept even if no row has them.
+        Levels that the type of the column lists, such as the categories of pandas. They stay even if no row has them.
 
     See Also
     --------
-    suffice.tables.CodedColumn : A column as positions among its levels.
-    suffice.tables.Vocabulary : Words of documents.
+    suffice.tables.CodedColumn : A column as codes of levels.
+    suffice.tables.Vocabulary : The words of documents.
 
     Examples
     --------
@@ -147,6 +148,7 @@ class CodedColumn:
     Parameters
     ----------
     levels : Levels
+        The levels.
     codes : array of int of shape (n,), or (m,) with ``rows``
         Positions among the levels; −1 for a missing cell.
     rows : array of int of shape (m,), optional
@@ -156,7 +158,7 @@ class CodedColumn:
 
     See Also
     --------
-    suffice.tables.Coded : A batch of such columns.
+    suffice.tables.Coded : A batch of coded columns.
     suffice.tables.Levels : The levels.
 
     Examples
@@ -206,12 +208,14 @@ class Coded:
     Parameters
     ----------
     n_rows : int
+        Number of rows.
     columns : tuple of CodedColumn
+        The columns.
 
     See Also
     --------
-    suffice.tables.CodedColumn : One column.
-    suffice.statistics.Counts : Counts of the levels.
+    suffice.tables.CodedColumn : One column of the batch.
+    suffice.statistics.Counts : Counts of the levels by class.
 
     Examples
     --------

@@ -23,8 +23,12 @@ MAX_SHOWN = 40  # rows that are printed
 
 
 class Listing(Mapping[str, Any]):
-    """Named columns of equal length.
+    """A small table of named columns, which prints as text or HTML and converts to a data frame.
 
+    It is a mapping of names to lists of values.
+
+    Examples
+    --------
     >>> Listing({"class": ["ham", "spam"], "mean": [1.5, 20.25]})
     class   mean
     ham      1.5
@@ -34,7 +38,7 @@ class Listing(Mapping[str, Any]):
     def __init__(self, columns: Mapping[Any, Sequence[Any]], source: Any = None) -> None:
         self._columns = dict(columns)
         self.source = source
-        """What the listing was made of, for readers that need more digits than it shows."""
+        """The object behind the listing, for code that needs more digits than the listing shows."""
 
     def __getitem__(self, name: object) -> Any:
         return self._columns[name]
@@ -48,13 +52,17 @@ class Listing(Mapping[str, Any]):
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return the table as a data frame.
 
-        A column with values of several types becomes one of strings in Polars and PyArrow, whose columns have one type;
-        a tuple is written as Python does.
+        Columns of Polars and PyArrow have one type, so a column with values of several types becomes one of strings
+        there; tuples are written as in Python.
 
         Parameters
         ----------
-        backend : str or module, optional
-            "pandas", "polars" or "pyarrow"; pandas by default.
+        backend : {"pandas", "polars", "pyarrow"} or module, optional
+            The library of the frame; pandas by default.
+
+        Returns
+        -------
+        DataFrame
         """
         backend = backend or "pandas"
         engine = str(getattr(backend, "__name__", backend)).lower()
@@ -96,7 +104,7 @@ class Listing(Mapping[str, Any]):
         return "\n".join([*lines, f"… and {counted(self._hidden(), 'more row')}"] if self._hidden() > 0 else lines)
 
     def to_html(self) -> str:
-        """The table as HTML."""
+        """Return the table as HTML."""
         head, *rows = self._cells()
         body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
         more = f"<p>… and {counted(self._hidden(), 'more row')}</p>" if self._hidden() > 0 else ""

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class SpecialLevel(str):
-    """What a table of levels has beside levels: missing cells, levels that were never seen, or all other levels."""
+    """A row of a table of levels that is not a level: missing cells, unseen levels, or all other levels."""
 
 
 MISSING, UNSEEN, OTHER = SpecialLevel("(missing)"), SpecialLevel("(unseen)"), SpecialLevel("(other)")

@@ -49,11 +49,11 @@ class Schema:
 
 
 class Table(ABC):
-    """A batch of rows. Each column can be read as numbers (NaN for missing cells), codes of levels, or documents.
+    """Contract of tables: rows in memory whose columns can be read as numbers, codes of levels, or documents.
 
     See Also
     --------
-    suffice.tables.MatrixTable : Rows of one matrix of numbers.
+    suffice.tables.MatrixTable : A table of one matrix of numbers.
     suffice.tables.Coded : Columns as codes of levels.
 
     Examples
@@ -129,11 +129,11 @@ class Table(ABC):
 
 @dataclass(frozen=True, eq=False)
 class MatrixTable(Table):
-    """Rows of one matrix of numbers, a NumPy array or a SciPy sparse matrix.
+    """A table of one matrix of numbers, a NumPy array or a SciPy sparse matrix.
 
     See Also
     --------
-    suffice.tables.Table : The contract.
+    suffice.tables.Table : The contract of tables.
     suffice.tables.Coded : Columns as codes of levels.
 
     Examples

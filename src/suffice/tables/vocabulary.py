@@ -1,4 +1,4 @@
-"""The words of a text column: the word of each column of a table of counts, and the union of two vocabularies."""
+"""`Vocabulary`: the words of a text column, or slots that words are hashed to."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Vocabulary:
 
     See Also
     --------
-    suffice.tables.WordRows : Documents as counts of these words.
-    suffice.WordCounts : The transformer for documents.
+    suffice.tables.WordRows : Documents as counts of words.
+    suffice.WordCounts : Counts the words of documents into a sparse matrix.
 
     Examples
     --------

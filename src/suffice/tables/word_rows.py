@@ -19,15 +19,16 @@ UNIT = 2.0**-30  # smallest difference of weights; sums of up to 2²³ rows are 
 
 @dataclass(frozen=True, eq=False)
 class WordRows:
-    """Number of times that each document has each word, or the weight of the word in the document.
+    """Documents as rows of word counts: how often each word occurs in each document, or its weight there.
 
     Attributes
     ----------
     vocabulary : Vocabulary
+        The words.
     counts : sparse array (CSR) of float64 of shape (n, V)
-        Cells are sorted, and none is zero.
+        Counts or weights; cells are sorted, and zeros are not stored.
     missing : array of bool of shape (n,)
-        Missing documents.
+        Which documents are missing.
 
     See Also
     --------

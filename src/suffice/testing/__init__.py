@@ -1,11 +1,11 @@
-"""The laws that every family obeys, as functions that raise `AssertionError` if one is broken.
+"""Tests of the laws that every family must obey.
 
     >>> from suffice.families import Gaussian
     >>> from suffice.testing import check_family
     >>> check_family(Gaussian())
 
-A law is a function of a family and some `Rows`. `check_family` tests all laws on the family's own example rows; your
-tests may use other rows.
+A law is a function of a family and some `Rows`, which raises `AssertionError` if the family breaks the law.
+`check_family` tests all laws on the example rows of the family; your tests may use other rows.
 
 ==============================  =====================================================================
 law                             meaning

@@ -481,7 +481,24 @@ LAWS: tuple[Law, ...] = (
 
 
 def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
-    """Test every law on the family's example rows, as a dense matrix, a sparse matrix, and columns of a frame."""
+    """Test a family with every law.
+
+    The rows are the example rows of the family, as a dense matrix, a sparse matrix, and columns of a frame.
+
+    Parameters
+    ----------
+    family : Family
+        The family to test.
+    seed : int, default=0
+        Seed of the random rows.
+    n_rows, n_columns, n_classes : int, default=200, 3 and 3
+        Size of the example.
+
+    Raises
+    ------
+    AssertionError
+        If the family breaks a law.
+    """
     for form in FORMS.values():
         rng = np.random.default_rng(seed)
         rows = example_rows(family, rng, n_rows, n_columns, n_classes, form)

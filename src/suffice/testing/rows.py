@@ -38,19 +38,21 @@ def plain_table(x: Matrix) -> Table:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows with a class code and a weight each.
+    """Rows to test a family on, each with a class code and a weight.
 
     Parameters
     ----------
     x : array of shape (n, d), or a Coded batch
         An array of numbers, or one column of texts.
     codes : array of shape (n,)
+        Class code of each row.
     weights : array of shape (n,)
-        Whole numbers, so a row can be repeated that often.
+        Weight of each row: whole numbers, so that a row can be repeated instead.
     labels : array of shape (K,)
         Sorted class labels; a code is a position on this axis.
     form : callable
-        Turns x into the table that a source would read: a matrix, a sparse matrix, columns of a frame. See `FORMS`.
+        Function that converts x to the table that a source would read: a matrix, a sparse matrix, or columns of a
+        frame; see `FORMS`.
     """
 
     x: BlockRows
@@ -105,7 +107,7 @@ def example_rows(
     n_classes: int = 3,
     form: Form = plain_table,
 ) -> Rows:
-    """Example rows of a family, in labelled classes of unequal size, with weights from 0 to 3."""
+    """Make example rows of a family, in labelled classes of unequal size, with weights from 0 to 3."""
     share = rng.dirichlet(np.full(n_classes, 3.0))
     codes = rng.choice(n_classes, size=n_rows, p=share)
     labels = np.array([f"class {k}" for k in range(n_classes)])

@@ -1,4 +1,4 @@
-"""Documents and their words; ``suffice.text.mail`` reads mail."""
+"""Reading of documents and counting of their words; ``suffice.text.mail`` reads mails."""
 
 from __future__ import annotations
 

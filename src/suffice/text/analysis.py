@@ -25,7 +25,7 @@ WEIGHTINGS = ("count", "unit")
 
 @dataclass(frozen=True)
 class Analysis:
-    r"""How a document is split into words, with the names and meanings of scikit-learn's ``CountVectorizer``.
+    r"""How to split a document into words: settings with the names and meanings of scikit-learn's ``CountVectorizer``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A cache of word rows that lives as long as the texts: tuning and EM steps ask for the same rows many times."""
+"""A cache of word rows that lives as long as the texts, because tuning and EM steps need the same rows many times."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class Texts:
 
 
 def unreachable_words(words: Sequence[str], analysis: Analysis) -> list[str]:
-    """Words that no document has, because the analyzer never produces them: a document of the word alone lacks it.
+    """Words that no document can contain, because the analyzer never produces them.
 
     Functions of the user and fragments of words are not checked.
 

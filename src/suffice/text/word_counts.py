@@ -1,4 +1,4 @@
-"""`WordCounts`: documents as rows of a sparse matrix of word counts."""
+"""`WordCounts`: counts the words of documents into a sparse matrix."""
 
 from __future__ import annotations
 
@@ -30,37 +30,50 @@ __all__ = ["WordCounts"]
 class WordCounts(CountVectorizer):
     r"""Convert documents to a sparse matrix of word counts.
 
-    A subclass of scikit-learn's ``CountVectorizer`` with the same settings, methods and results. It counts in C++ if
-    the ``analyzer`` is "char", "char_wb", or "word" with a ``token_pattern`` that asks only for a number of letters
-    between boundaries, such as ``(?u)\b\w\w+\b`` or ``\b\w{3,}\b``. A custom ``tokenizer``, ``preprocessor`` or
-    ``analyzer``, or any other pattern, runs at Python's speed; words must be strings.
+    This is a subclass of scikit-learn's ``CountVectorizer`` with the same settings, methods and results. In addition,
+    it can learn from a stream (`partial_fit`) and be merged (`merge`). It stores the counts of all words that it has
+    read, so ``min_df``, ``max_df`` and ``max_features`` can be changed after a fit without fitting again. Documents may
+    be a pandas or Polars Series or an Arrow column. Missing documents (None, NaN) have no words, and do not count in
+    the shares of ``min_df`` and ``max_df``.
 
-    Unlike scikit-learn's class, it can be fitted from a stream (`partial_fit`) and merged (`merge`). It keeps the
-    counts of all words that it read: ``min_df``, ``max_df`` and ``max_features`` can be changed after a fit without
-    fitting again. Documents may be a pandas or Polars Series or an Arrow column. Missing documents (None, NaN) have no
-    words, and are ignored in the shares of ``min_df`` and ``max_df``.
+    Words are counted in C++ if the ``analyzer`` is "char", "char_wb", or "word" with a ``token_pattern`` that only sets
+    the length of words, such as ``(?u)\b\w\w+\b`` or ``\b\w{3,}\b``. Custom functions and other patterns run at the
+    speed of Python.
 
     Parameters
     ----------
     input : {"content", "file", "filename"}, default="content"
+        Whether documents are texts, open files, or names of files.
     encoding : str, default="utf-8"
+        Encoding of documents that are given as bytes.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What to do with bytes that are invalid in the encoding: raise an error, ignore them, or replace them by U+FFFD.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
+        Whether and how to remove accents: to ASCII, by Unicode decomposition, or with a function.
     lowercase : bool, default=True
+        Whether to convert documents to lower case.
     preprocessor, tokenizer : callable or None, default=None
+        Functions that replace lower-casing and removal of accents, or the splitting into words.
     stop_words : "english", list or None, default=None
+        Words to ignore.
     token_pattern : str or None, default=r"(?u)\b\w\w+\b"
+        Regular expression of a word.
     ngram_range : tuple of int, default=(1, 1)
+        The smallest and the largest number of words, or of characters, that are counted as one.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-    max_df : float in [0, 1] or int, default=1.0
-    min_df : float in [0, 1] or int, default=1
-        Drop words that more, or fewer, documents contain: a share of the documents (float) or their number (int).
+        What to count: words, runs of characters, or runs of characters within words. A callable takes a document and
+        returns its words, which must be strings.
+    max_df, min_df : float in [0, 1] or int, default=1.0 and 1
+        Ignore words that more than ``max_df``, or fewer than ``min_df``, documents contain. A float is a share of the
+        documents, an int is a number.
     max_features : int or None, default=None
-        Keep only the most frequent words; among equally frequent words, those that sort first.
+        Count only the most frequent words; among equally frequent words, those that sort first.
     vocabulary : mapping or iterable of str, default=None
-        The words to count, instead of all that occur.
+        The words to count. By default all words that occur.
     binary : bool, default=False
+        Whether to count each word of a document only once.
     dtype : type, default=np.int64
+        Type of the counts.
 
     Attributes
     ----------
@@ -69,13 +82,14 @@ class WordCounts(CountVectorizer):
     fixed_vocabulary_ : bool
         Whether the vocabulary was given.
     lost_ : Lost
-        Number of words, and of their occurrences, that ``min_df``, ``max_df`` and ``max_features`` dropped.
+        Number of words, and of their occurrences, that ``min_df``, ``max_df`` and ``max_features`` drop.
     n_documents_ : int
-        Number of documents that were learned from, without missing ones.
+        Number of documents read, without missing ones.
 
     See Also
     --------
-    suffice.NaiveBayes : Takes a column of texts directly, with the family "text".
+    suffice.TextNaiveBayes : Classifies documents without a matrix of counts.
+    suffice.NaiveBayes : Reads a column of texts, with the family "text".
 
     Examples
     --------
@@ -91,7 +105,7 @@ class WordCounts(CountVectorizer):
     >>> print(counts.lost_)
     6 words (14 occurrences) read; dropped: 3 rarer than min_df (3 occurrences).
 
-    From a stream, or on several machines:
+    Words can be learned from a stream, or on several machines:
 
     >>> here = WordCounts(min_df=2).partial_fit(["to be or not to be"]).partial_fit(["to do is to be"])
     >>> there = WordCounts(min_df=2).partial_fit(["do be do"])
@@ -114,7 +128,7 @@ class WordCounts(CountVectorizer):
         Parameters
         ----------
         raw_documents : iterable of str or bytes, Series or Arrow column
-            A generator is read in parts and never held in memory as a whole.
+            The documents. A generator is read in parts, so memory is bounded.
         y : ignored
 
         Returns
@@ -128,12 +142,18 @@ class WordCounts(CountVectorizer):
         return self
 
     def fit_transform(self, raw_documents: object, y: object = None) -> Matrix:
-        """Learn the words of documents and count them in each document.
+        """Learn the words of documents, and count them in each document.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or bytes, Series or Arrow column
+            The documents.
+        y : ignored
 
         Returns
         -------
         sparse matrix of shape (n, V)
-            In CSR form, with increasing columns in each row.
+            Counts, in CSR form with increasing columns in each row.
         """
         self._start(raw_documents)
         if self._fixed is not None:
@@ -144,14 +164,15 @@ class WordCounts(CountVectorizer):
         return self._matrix(encoded if mask.all() else taking_columns(encoded, mask), int(mask.sum()))
 
     def partial_fit(self, raw_documents: object, y: object = None) -> Self:
-        """Learn the words of more documents. Any split into batches, in any order, gives the same result as one `fit`.
+        """Learn the words of more documents.
 
-        The words to keep are chosen on access, among all words that were read.
+        The documents can be split into batches in any way and order: the result is the same as after one `fit`. The
+        vocabulary is chosen on access, among all words that were read.
 
         Parameters
         ----------
         raw_documents : iterable of str or bytes, Series or Arrow column
-            May be empty.
+            The documents; there may be none.
         y : ignored
 
         Returns
@@ -170,12 +191,13 @@ class WordCounts(CountVectorizer):
         return self
 
     def merge(self, other: WordCounts) -> Self:
-        """Add the counts of another `WordCounts` that learned from other documents.
+        """Merge the counts of another `WordCounts` that has learned from other documents.
 
         Parameters
         ----------
         other : WordCounts
-            With the same settings for reading words. It is not changed; an unfitted one adds nothing.
+            A `WordCounts` with the same settings for reading words. It is not changed. One that is not fitted adds
+            nothing.
 
         Returns
         -------
@@ -225,12 +247,17 @@ class WordCounts(CountVectorizer):
     # ------------------------------------------------------------------ counting
 
     def transform(self, raw_documents: object) -> Matrix:
-        """Count the known words in each document.
+        """Count the words of the vocabulary in each document.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or bytes, Series or Arrow column
+            The documents.
 
         Returns
         -------
         sparse matrix of shape (n, V)
-            In CSR form, with increasing columns in each row.
+            Counts, in CSR form with increasing columns in each row.
         """
         _check_iterable(raw_documents)
         known = self._columns()
@@ -252,11 +279,12 @@ class WordCounts(CountVectorizer):
         return matrix
 
     def inverse_transform(self, X: Matrix) -> list[NDArray[np.str_]]:
-        """The words of each row of a matrix.
+        """List the words of each row of a matrix.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, V)
+            Counts.
 
         Returns
         -------
@@ -311,25 +339,25 @@ class WordCounts(CountVectorizer):
 
     @property
     def fixed_vocabulary_(self) -> bool:
-        """Whether the words were given."""
+        """Whether the vocabulary was given."""
         return self._fixed is not None if self.__sklearn_is_fitted__() else self.vocabulary is not None
 
     @property
     def lost_(self) -> Lost:
-        """The words that ``min_df``, ``max_df`` and ``max_features`` dropped."""
+        """The words that ``min_df``, ``max_df`` and ``max_features`` drop."""
         if self._totals is None:
             raise NotFittedError("No vocabulary was learned, so no words were dropped.")
         return self._chosen()[0].lost
 
     @property
     def n_documents_(self) -> int:
-        """Number of documents that were learned from, without missing ones."""
+        """Number of documents read, without missing ones."""
         if self._totals is None:
             raise NotFittedError("No vocabulary was learned.")
         return self._totals.n_documents
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The words in the order of their columns.
+        """List the words in the order of their columns.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Independent Gaussian columns: the family, its leave-one-out formulas, and scikit-learn's added variance."""
+"""Independent Gaussian columns: the family, leave-one-out, and scikit-learn's added variance."""
 
 from suffice.families.gaussian.family import Gaussian, GaussianParameters
 

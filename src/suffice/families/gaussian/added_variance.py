@@ -35,7 +35,7 @@ class AddedVariance(Gaussian):
     share: float = 0.0
 
     def zero(self, classes: ClassAxis, n_columns: int) -> RowMoments:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return RowMoments.zero(classes, n_columns)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> RowMoments:
@@ -83,7 +83,7 @@ class AddedVariance(Gaussian):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K); NaN if little variance remains without it.
+        """Compute log p(x | y) of each row given all other rows (n, K); NaN if little variance remains without it.
 
         Every row contributes to the amount that is added to all variances.
         """

@@ -95,45 +95,46 @@ class GaussianParameters:
 @register
 @dataclass(frozen=True)
 class Gaussian(IndependentColumns):
-    """Independent Gaussian columns.
+    """Gaussian: columns of numbers, independent given the class.
 
     Parameters
     ----------
-    variance : {"own", "shared"}
-        Own variances for each class, or shared variances for all classes.
-    mix : float in [0, 1]
-        With own variances, the share of the shared variance (Friedman's λ): the sums of squares are mixed,
-        ``((1−λ) m2_k + λ m2) / ((1−λ) n_k + λ n)``.
-    spherical : bool
-        One variance for all columns, the mean of theirs. The only setting that depends on units.
-    divisor : {"ml", "unbiased"}
-        n_k and n (maximum likelihood), or n_k − 1 and n − K.
-    floor : float
-        Least variance, as a share of the variance of the column over all rows. Unit-free.
-    missing : bool
-        Whether a NaN is read as a missing cell. If not, it is an error.
-    estimation : {"mle", "map", "bayes"}
-        With ``bayes`` a value has a Student's t distribution given the rows seen.
-    smoothing : float
-        Number of pseudo-rows of the prior.
+    variance : {"own", "shared"}, default="own"
+        Whether each class has its own variance in a column, or all classes share one.
+    mix : float in [0, 1], default=0
+        With own variances, the share of the shared variance in each (Friedman's λ): the variance is
+        ``((1−λ) m2_k + λ m2) / ((1−λ) n_k + λ n)``, where m2 are sums of squares.
+    spherical : bool, default=False
+        Whether all columns have the same variance, the mean of theirs. This is the only setting that depends on units.
+    divisor : {"ml", "unbiased"}, default="ml"
+        Divisor of the sums of squares: n_k and n (maximum likelihood), or n_k − 1 and n − K.
+    floor : float, default=1e-9
+        Smallest variance, as a share of the variance of the column over all rows.
+    missing : bool, default=True
+        Whether to read NaN as a missing cell. If False, NaN is an error.
+    estimation : {"mle", "map", "bayes"}, default="mle"
+        How means and variances are computed: by maximum likelihood, with a conjugate prior, or integrated over their
+        posterior. With ``bayes``, a value has a Student's t distribution.
+    smoothing : float, default=1
+        Number of pseudo-rows of the conjugate prior.
     conjugate_prior : NormalInverseGamma, or mapping from class to NormalInverseGamma, optional
-        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect. With a shared variance
-        each class adds its pseudo-rows.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``. ``smoothing`` then has no effect. With a shared
+        variance, the pseudo-rows of all classes are added.
 
     See Also
     --------
     suffice.families.MultivariateGaussian : Columns that depend on each other.
-    suffice.families.Histogram : Numbers of any shape.
+    suffice.families.Histogram : Numbers with a distribution of any shape.
     suffice.families.LogNormal : Positive numbers whose logarithms are Gaussian.
-    suffice.families.NormalInverseGamma : A conjugate prior with given numbers.
-    suffice.naive_bayes.GaussianNB : Gaussian columns with the interface of scikit-learn.
+    suffice.families.NormalInverseGamma : The conjugate prior.
+    suffice.naive_bayes.GaussianNB : The classifier with the interface of scikit-learn.
     suffice.statistics.Moments : The statistic.
 
     Notes
     -----
-    A column that is constant over all rows does not affect predictions. A class without values in a column gets the
-    mean and variance of all rows there. With ``floor=0`` an own variance of zero is an error that names class and
-    column; a shared variance of zero is a warning, and the column is ignored.
+    A column that is constant over all rows does not affect predictions. If a class has no values in a column, it gets
+    the mean and variance of all rows. With ``floor=0``, an own variance of zero raises an error that names the class
+    and the column. A shared variance of zero gives a warning, and the column is ignored.
 
     Examples
     --------
@@ -169,7 +170,7 @@ class Gaussian(IndependentColumns):
     parameter_names: ClassVar[frozenset[str]] = frozenset(("mean", "deviation", "freedom"))
     identified_by: ClassVar[frozenset[str]] = frozenset(("mean", "deviation"))
     of_values: ClassVar[str] = ""
-    """What is Gaussian, in the names of parameters."""
+    """Suffix of the names of parameters, such as " of log"."""
     reads_columns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -228,7 +229,7 @@ class Gaussian(IndependentColumns):
     # ------------------------------------------------------------------ summarize
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Moments:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return Moments.zero(classes, n_columns)
 
     def summarize(self, x: Float, members: Membership, columns: Sequence[object] | None = None) -> Moments:
@@ -373,7 +374,7 @@ class Gaussian(IndependentColumns):
         return np.asarray(norm - 0.5 * (freedom + 1) * np.log1p(square / freedom))
 
     def log_likelihood(self, parameters: GaussianParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Compute log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return super().log_likelihood(p, x)
@@ -382,7 +383,7 @@ class Gaussian(IndependentColumns):
     def write_posterior(
         self, parameters: GaussianParameters, x: Matrix, finish: kernels.PosteriorRequest
     ) -> int | None:
-        """Write what ``finish`` asks of `log_likelihood`; returns the first row without a posterior, or −1."""
+        """Write what ``finish`` requests of `log_likelihood`; returns the first row without a posterior, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return None
@@ -405,7 +406,7 @@ class Gaussian(IndependentColumns):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K); None if spherical."""
+        """Compute log p(x | y) of each row given all other rows (n, K); None if spherical."""
         if self.spherical:
             return None
         mixed = self.mix > 0 and not self._is_shared
@@ -437,7 +438,7 @@ class Gaussian(IndependentColumns):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """`leave_one_out` of each column alone (n, K, d); None unless ``map`` with own variances."""
+        """Compute `leave_one_out` for each column alone (n, K, d); None unless ``map`` with own variances."""
         own = not self._is_shared and not self.spherical and self.mix == 0
         if not own or self.estimation != "map" or self.smoothing == 0 or self.conjugate_prior is not None:
             return None
@@ -459,7 +460,7 @@ class Gaussian(IndependentColumns):
         return out
 
     def _columns_far_from_floor(self, statistic: Moments, parameters: GaussianParameters) -> tuple[Mask, Index]:
-        """Which columns have a closed form, and the positions of those to estimate again for each row.
+        """Find the columns with a closed form, and the positions of those to estimate again for each row.
 
         Every row contributes to a variance near its floor. A constant column is neither: it has no effect, with or
         without a row.
@@ -501,7 +502,7 @@ class Gaussian(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         shape = len(codes), parameters.mean.shape[1]
         noise = rng.standard_normal(shape)
         if parameters.freedom is not None:
@@ -562,7 +563,7 @@ class Gaussian(IndependentColumns):
         return float(np.where(p.scale > 0, norm - 0.5 * square, 0.0).sum())
 
     def log_evidence(self, statistic: Moments) -> float:
-        """log ∫ p(rows | μ, σ²) p(μ, σ²) dμ dσ², a ratio of normalisers in each class and column.
+        """Compute log ∫ p(rows | μ, σ²) p(μ, σ²) dμ dσ², a ratio of normalisers in each class and column.
 
         A shared variance has one ratio in each column.
         """
@@ -585,7 +586,7 @@ class Gaussian(IndependentColumns):
         return float(total + np.where(known, each, 0.0).sum() - 0.5 * rows * np.log(np.pi))
 
     def mean_and_variance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k."""
+        """Compute the mean and variance of each column (d,) of class k."""
         p = parameters
         if p.freedom is not None:
             v = p.freedom[k]
@@ -595,11 +596,11 @@ class Gaussian(IndependentColumns):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: count, mean and variance of each column in each class."""
+        """List the aggregates of a query engine: count, mean and variance of each column in each class."""
         return [moments_by_class([self._expression(name) for name in columns])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         return Moments.of_answer(answers[0], columns).check(columns)
 
     def _expression(self, name: str) -> nw.Expr:
@@ -613,7 +614,7 @@ class Gaussian(IndependentColumns):
         return {f"{name}{self.of_values}": values for name, values in shown.items()}
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Gaussian, Moments]:
-        """The family with the given means and deviations, and perhaps the degrees of freedom of Student's t."""
+        """Return the family with the given means and deviations, and perhaps the degrees of freedom of Student's t."""
         table, of = tables[0], self.of_values
         mean, deviation = table.numbers(f"mean{of}"), table.numbers(f"deviation{of}", above=0)
         freedom = table.optional(f"freedom{of}", above=0)

@@ -224,7 +224,7 @@ class Curve:
 
 
 def _log_moment(rise: Float) -> Float:
-    """log ∫ t exp(rise t) dt over 0..1."""
+    """Compute log ∫ t exp(rise t) dt over 0..1."""
     small = np.abs(rise) < 1e-3
     safe = np.where(small, 1.0, rise)
     moment = np.where(small, 0.5 + rise / 3 + rise**2 / 8, (np.exp(safe) - np.expm1(safe) / safe) / safe)

@@ -54,43 +54,45 @@ class HistogramParameters:
 @register
 @dataclass(frozen=True)
 class Histogram(IndependentColumns):
-    """Independent columns of numbers with a smoothed histogram for each class.
+    """Histogram: numbers with a smoothed histogram for each class, independent given the class.
 
-    It assumes no shape: columns may be skewed, have several peaks, frequent values or outliers. Numbers are counted in
-    at most 1,024 narrow bins for each column; see `suffice.statistics.bin_counts`. Batches, merges and orders of the
-    same rows give the same counts. After rows were removed, bins keep their width; a fit to the remaining rows may have
-    narrower ones. To estimate the density, about ``bins`` bins of equal weight are made from them. Samples of a
-    discrete column, whose numbers occur twice on average at least, are numbers that were seen.
+    The distribution may have any shape: columns may be skewed, or have several peaks, frequent values or outliers.
+    Numbers are counted in at most 1,024 narrow bins for each column (see `suffice.statistics.bin_counts`), and the same
+    rows give the same counts, whatever their batches and their order. The density is estimated from about ``bins`` bins
+    of equal weight, which are made of the narrow bins. After rows were removed, the narrow bins keep their width, while
+    a new fit to the remaining rows may have narrower ones.
 
-    Weights count rows, as for every family with pseudo-rows: a weight of 2 is a row that occurs twice.
+    A column is discrete if each number occurs at least twice on average; its samples are numbers that were seen. A
+    weight of 2 means that a row occurs twice, as in every family with pseudo-rows.
 
     Parameters
     ----------
-    bins : int
-        Number of bins; frequent values, which are bins of their own, may add some.
-    width : float or "auto"
-        Width of the Gaussian kernel that smooths across bins, on the normal scores of the bins; 0 for none. "auto"
-        chooses by leave-one-out among 0.1, 0.2, 0.4, 0.8, none, and merging the bins into 3, 5, 10 or 20 groups.
-    pseudo_rows : float or "auto"
-        Rows that each class has in addition, which look like all rows together. "auto" chooses 0.5, 2, 8 or 32 by
+    bins : int, default=64
+        Number of bins. Frequent values have bins of their own, which may add some.
+    width : float or "auto", default="auto"
+        Width of the Gaussian kernel that smooths across bins, on the scale of their normal scores; 0 for no smoothing.
+        "auto" chooses by leave-one-out: a width of 0.1, 0.2, 0.4 or 0.8, no smoothing, or merging of the bins into 3,
+        5, 10 or 20 groups.
+    pseudo_rows : float or "auto", default="auto"
+        Number of pseudo-rows of each class, which look like all rows together. "auto" chooses 0.5, 2, 8 or 32 by
         leave-one-out.
     edges : tuple of float
-        Increasing edges between fixed bins for all columns, 127 at most; a number equal to an edge is in the lower bin.
-        By default bins follow the data.
+        Increasing edges between fixed bins for all columns, at most 127. A number equal to an edge is in the lower bin.
+        By default the bins follow the data.
     curve : tuple
-        Parameters that were given in place of rows, which have no effect once there are rows; see
-        `suffice.families.histogram.given`.
+        Parameters that were given instead of rows; see `suffice.families.histogram.given`. They have no effect if there
+        are rows.
 
     See Also
     --------
-    suffice.families.Gaussian : One peak, two parameters.
+    suffice.families.Gaussian : Numbers with one peak and two parameters.
     suffice.families.Binned : Bins without smoothing.
-    suffice.plotting.DensityDisplay : The curves, as a picture.
+    suffice.plotting.DensityDisplay : Plots the curves.
     suffice.statistics.BinCounts : The statistic.
 
     Examples
     --------
-    Two peaks around one:
+    The class "outer" has two peaks, on either side of the class "inner":
 
     >>> axis = ClassAxis.of(["inner", "outer"])
     >>> rng = np.random.default_rng(0)
@@ -142,7 +144,7 @@ class Histogram(IndependentColumns):
         check_cells(x, present, names, is_in_range, "a histogram column holds numbers up to 1e307")
 
     def zero(self, classes: ClassAxis, n_columns: int) -> BinCounts:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         if self.curve and len(self.curve) - len(CURVE_NAMES) + 1 != len(classes):
             raise InputError(
                 f"The curve of a histogram is for {len(self.curve) - len(CURVE_NAMES) + 1} classes, but there are "
@@ -158,7 +160,7 @@ class Histogram(IndependentColumns):
     def summarize_folds(
         self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> list[BinCounts]:
-        """The statistic of each fold, with the bins that its own rows give."""
+        """Compute the statistic of each fold, with the bins that its own rows give."""
         return [self.summarize(x, members.without(folds != f), columns) for f in range(n_folds)]
 
     # ------------------------------------------------------------------ estimate
@@ -198,13 +200,13 @@ class Histogram(IndependentColumns):
         return self._ratios(parameters, x, np.ones(x.shape[1]))
 
     def terms(self, parameters: HistogramParameters, x: Matrix) -> Float:
-        """Part of each column in `relative_log_likelihood` (n, K, d)."""
+        """Compute the part of each column in `relative_log_likelihood` (n, K, d)."""
         if is_sparse(x) or not x.shape[1]:
             return super().terms(parameters, x)
         return np.stack([self._ratios(parameters, x, each) for each in np.eye(x.shape[1])], axis=2)
 
     def weighted_log_likelihood(self, parameters: HistogramParameters, x: Matrix, weights: Float) -> Float:
-        """Σ_j w_j log p(x_j | y) of each row under each class (n, K), without terms that the classes share."""
+        """Compute Σ_j w_j log p(x_j | y) of each row under each class (n, K), without terms that the classes share."""
         if is_sparse(x):
             return super().weighted_log_likelihood(parameters, x, weights)
         return self._ratios(parameters, x, weights)
@@ -249,7 +251,7 @@ class Histogram(IndependentColumns):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """`leave_one_out` of each column alone (n, K, d)."""
+        """Compute `leave_one_out` for each column alone (n, K, d)."""
         out = np.empty((len(x), parameters.n_classes, x.shape[1]))
         for j, curve in enumerate(parameters.columns):
             out[:, :, j] = _ratio_without(curve, column_of(x, j), members, parameters.n_classes)
@@ -270,7 +272,7 @@ class Histogram(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: HistogramParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         columns = [np.zeros(len(codes)) if curve is None else curve.sample(codes, rng) for curve in parameters.columns]
         return np.column_stack(columns) if columns else np.zeros((len(codes), 0))
 
@@ -287,13 +289,13 @@ class Histogram(IndependentColumns):
     # ------------------------------------------------------------------ moments, tables
 
     def mean_and_variance(self, parameters: HistogramParameters, k: int) -> tuple[Float, Float]:
-        """Mean and variance of each column (d,) of class k; NaN for a column without numbers."""
+        """Compute the mean and variance of each column (d,) of class k; NaN for a column without numbers."""
         none = np.full(parameters.n_classes, np.nan)
         both = [(none, none) if curve is None else curve.moments() for curve in parameters.columns]
         return np.array([mean[k] for mean, _ in both]), np.array([variance[k] for _, variance in both])
 
     def missing_weight(self, statistic: BinCounts, class_weight: Float) -> Float:
-        """Weight of the missing cells of each class and column (K, d), which have no bin."""
+        """Compute the weight of the missing cells of each class and column (K, d), which have no bin."""
         return np.maximum(class_weight[:, None] - statistic.column_weights(), 0.0)
 
     def table(self, parameters: HistogramParameters, j: int) -> dict[str, Float]:
@@ -355,7 +357,7 @@ def check_count(value: object, argument: str, least: int) -> None:
     """Raise `InputError` unless a setting is a whole number that the counts of a column can tell apart."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MOST_BINS:
         raise InputError(
-            f"{argument} must be a whole number from {least} to {MOST_BINS:,}, the most bins that are counted; got "
+            f"{argument} must be a whole number from {least} to {MOST_BINS:,}, the largest number of bins; got "
             f"{value!r:.80}.",
             argument=argument,
         )

@@ -1,4 +1,4 @@
-"""A multivariate Gaussian for all columns of a block: the family, its parameters, priors and leave-one-out."""
+"""The multivariate Gaussian of a block of columns: the family, its parameters, priors and leave-one-out."""
 
 from suffice.families.multivariate_gaussian.family import MultivariateGaussian
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters

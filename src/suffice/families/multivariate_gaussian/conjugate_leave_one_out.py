@@ -42,7 +42,7 @@ def conjugate_leave_one_out(
     *,
     shared: bool,
 ) -> Float | None:
-    """log p(x | y) of each row given all other rows (n, K); NaN in rows that leave too little behind.
+    """Compute log p(x | y) of each row given all other rows (n, K); NaN in rows that leave too little behind.
 
     None if the covariance of all rows is singular, or the rows have many different weights.
     """

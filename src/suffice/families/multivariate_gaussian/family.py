@@ -78,52 +78,52 @@ GaussianStatistic = Scatter | PooledScatter | PatternScatter
 @register
 @dataclass(frozen=True)
 class MultivariateGaussian(Family):
-    """A Gaussian with a full covariance matrix.
+    """Multivariate Gaussian: a block of columns of numbers with a full covariance matrix.
 
     Parameters
     ----------
-    covariance : {"shared", "own"}
+    covariance : {"shared", "own"}, default="shared"
         One covariance matrix for all classes, or one for each.
-    mix : float in [0, 1]
-        With own covariances, the share of the shared covariance (Friedman 1989, λ): scatter matrices and
-        divisors are mixed, ``((1−λ) S_k + λ S) / ((1−λ) n_k + λ n)``.
-    shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None
-        Share of the diagonal: ``(1−a) Σ + a diag(Σ)``, which on standardised columns shrinks toward the identity. If a
-        class has no variance in a column, the target has the shared variance.
-    divisor : {"ml", "unbiased"}
-        n_k and n (maximum likelihood), or n_k − 1 and n − K.
-    missing : {"em", "drop", "error"}
-        What a NaN is: a missing cell, or an error. With ``"em"``, rows with missing cells take part by maximum
-        likelihood; see `suffice.families.multivariate_gaussian.missing_cells`. With ``"drop"``, the statistics skip
-        them, though a model counts them in its class shares. For prediction the missing columns are integrated out in
-        both cases, which is exact. Files of earlier versions hold True and False, which are ``"drop"`` and ``"error"``.
-    estimation : {"mle", "map", "bayes"}
-        With ``bayes`` a row has a multivariate t distribution given the rows seen.
-    smoothing : float
-        Number of pseudo-rows of the prior.
+    mix : float in [0, 1], default=0
+        With own covariances, the share of the shared covariance in each (λ of Friedman 1989): the covariance is
+        ``((1−λ) S_k + λ S) / ((1−λ) n_k + λ n)``, where S are scatter matrices.
+    shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None, default=None
+        Share a of the diagonal, given or estimated: the covariance is ``(1−a) Σ + a diag(Σ)``. On standardised columns,
+        this shrinks towards the identity. If a class has no variance in a column, the diagonal has the shared variance.
+    divisor : {"ml", "unbiased"}, default="ml"
+        Divisor of the scatter matrices: n_k and n (maximum likelihood), or n_k − 1 and n − K.
+    missing : {"em", "drop", "error"}, default="em"
+        How to read NaN: as a missing cell, or as an error. With ``"em"``, means and covariances maximise the likelihood
+        of all cells that are present; see `suffice.families.multivariate_gaussian.missing_cells`. With ``"drop"``, rows
+        with missing cells count only in the class prior. In both cases, predictions integrate missing columns out,
+        which is exact. Files of earlier versions hold True for ``"drop"`` and False for ``"error"``.
+    estimation : {"mle", "map", "bayes"}, default="mle"
+        How means and covariances are computed: by maximum likelihood, with a conjugate prior, or integrated over their
+        posterior. With ``bayes``, a row has a multivariate t distribution.
+    smoothing : float, default=1
+        Number of pseudo-rows of the conjugate prior.
     conjugate_prior : NormalInverseWishart, or mapping from class to NormalInverseWishart, optional
-        A prior with given numbers, for ``map`` and ``bayes``; ``smoothing`` then has no effect. With a shared
-        covariance each class adds its pseudo-rows.
+        A conjugate prior with given numbers, for ``map`` and ``bayes``. ``smoothing`` then has no effect. With a shared
+        covariance, the pseudo-rows of all classes are added.
 
     See Also
     --------
-    suffice.GaussianDiscriminant : The classifier of this family.
+    suffice.GaussianDiscriminant : The classifier with this family for all columns.
     suffice.families.Gaussian : Columns that are independent given the class.
-    suffice.families.NormalInverseWishart : A conjugate prior with given numbers.
+    suffice.families.NormalInverseWishart : The conjugate prior.
     suffice.statistics.Scatter : The statistic of own covariances.
     suffice.statistics.PooledScatter : The statistic of a shared covariance.
 
     Notes
     -----
-    A singular shared covariance is used in the subspace that the data span, with a warning that names the columns. A
-    singular own covariance is an error that names class and columns.
+    If a shared covariance is singular, it is used in the subspace that the data span, and a warning names the columns.
+    If an own covariance is singular, an error names the class and the columns.
 
     A class without rows has the mean of all rows and the shared covariance.
 
-    With missing cells, shrinkage, mix, divisor and the pseudo-rows of a prior are applied to the expected statistic,
-    after maximum likelihood. The multivariate t of ``bayes`` is then an approximation: it counts a row with missing
-    cells like a complete one. Ledoit-Wolf shrinkage needs fourth moments, for which EM has no expectation, and is an
-    error.
+    With missing cells, shrinkage, mix, divisor and pseudo-rows are applied to the expected statistic, after the steps
+    of EM. The multivariate t of ``bayes`` is then an approximation, because it counts a row with missing cells like a
+    complete one. Ledoit-Wolf shrinkage raises an error, because EM does not provide the fourth moments that it needs.
 
     Examples
     --------
@@ -164,7 +164,8 @@ class MultivariateGaussian(Family):
         if self.covariance not in ("shared", "own"):
             hint = did_you_mean(self.covariance, ("shared", "own"))
             raise InputError(
-                f"covariance must be 'shared' or 'own', got {self.covariance!r}.{hint}", argument="covariance"
+                f"covariance must be 'shared' (as in LDA) or 'own' (as in QDA); got {self.covariance!r}.{hint}",
+                argument="covariance",
             )
         if self.divisor not in ("ml", "unbiased"):
             raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.", argument="divisor")
@@ -237,7 +238,7 @@ class MultivariateGaussian(Family):
         return PooledScatter if self.covariance == "shared" else Scatter
 
     def zero(self, classes: ClassAxis, n_columns: int) -> GaussianStatistic:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return self.of_complete_rows(self._statistic.zero(classes, n_columns))
 
     def of_complete_rows(self, statistic: Scatter | PooledScatter) -> GaussianStatistic:
@@ -273,7 +274,7 @@ class MultivariateGaussian(Family):
         return PooledScatter.of(statistic) if type(statistic) is Scatter else None
 
     def _incomplete(self, x: Matrix) -> Mask:
-        """Which rows have a missing cell (n,)."""
+        """Find the rows with a missing cell (n,)."""
         return rows_with_missing(x) if self.accepts_missing else np.zeros(x.shape[0], dtype=bool)
 
     def with_row(self, statistic: GaussianStatistic, row: Float, code: int) -> GaussianStatistic | None:
@@ -287,7 +288,7 @@ class MultivariateGaussian(Family):
     def summarize_folds(
         self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:
-        """The statistic of each fold, in one pass over the rows; fold −1 excludes a row."""
+        """Compute the statistic of each fold, in one pass over the rows; fold −1 excludes a row."""
         if self.missing != "em" and self._statistic is not PooledScatter:
             return super().summarize_folds(x, members, folds, n_folds, columns)
         if is_sparse(x):
@@ -462,7 +463,7 @@ class MultivariateGaussian(Family):
     # ------------------------------------------------------------------ log-likelihood
 
     def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Matrix) -> Float:
-        """log p(x | y) of each row under each class (n, K); missing columns are integrated out."""
+        """Compute log p(x | y) of each row under each class (n, K); missing columns are integrated out."""
         return self._in_parts(parameters, x, self._log_density)
 
     def _in_parts(self, parameters: MultivariateGaussianParameters, x: Matrix, evaluate: Evaluate) -> Float:
@@ -523,7 +524,7 @@ class MultivariateGaussian(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K), by rank-one downdates; NaN if they lose digits.
+        """Compute log p(x | y) of each row given all other rows (n, K), by rank-one downdates; NaN if they lose digits.
 
         Covariances with shrinkage change in all their entries. A shared one is factored for each row if there are few
         rows; others have no closed form. Neither has EM: if rows with missing cells are in the statistic, it must be
@@ -612,7 +613,7 @@ class MultivariateGaussian(Family):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: MultivariateGaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row drawn from p(x | y = code) for each code (n, d)."""
+        """Draw one row from p(x | y = code) for each code (n, d)."""
         d = parameters.mean.shape[1]
         noise = rng.standard_normal((len(codes), d))
         if parameters.covariance.ndim == 2:
@@ -707,7 +708,7 @@ class MultivariateGaussian(Family):
         return log_wishart(parameters, prior, prior.weight - self._degrees_used(prior.weight, prior.classes))
 
     def log_evidence(self, statistic: GaussianStatistic) -> float:
-        """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ: a ratio of normal-inverse-Wishart normalisers."""
+        """Compute log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ: a ratio of normal-inverse-Wishart normalisers."""
         if isinstance(statistic, PatternScatter):
             if not statistic.is_complete:
                 raise InputError(
@@ -729,7 +730,7 @@ class MultivariateGaussian(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """Aggregates that a query engine must compute: class means, and sums of products about them."""
+        """List the aggregates that a query engine must compute: class means, and sums of products about them."""
         if self.missing == "em":
             raise InputError(
                 "A query engine computes the statistics of complete rows only, and EM needs those of every pattern of "
@@ -741,7 +742,7 @@ class MultivariateGaussian(Family):
         return [scatter_by_class(columns)]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Scatter | PooledScatter:
-        """The statistic of the aggregated rows."""
+        """Compute the statistic of the rows from their aggregates."""
         if self.shrinkage == "ledoit_wolf":
             raise InputError(
                 "Ledoit-Wolf shrinkage needs products of four columns, which a query engine does not compute.",
@@ -783,7 +784,7 @@ class MultivariateGaussian(Family):
         return shown if p.freedom is None or p.spread is None else shown | {"freedom": p.freedom, "spread": p.spread}
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[MultivariateGaussian, GaussianStatistic]:
-        """The family with the given means and covariances, shared if they are equal in all classes.
+        """Return the family with the given means and covariances, shared if they are equal in all classes.
 
         With degrees of freedom, a row has a multivariate t distribution, whose scale matrix is the covariance times
         ``spread`` (1 + 1/freedom, if it is not given).

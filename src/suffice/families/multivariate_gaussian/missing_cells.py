@@ -132,7 +132,7 @@ def _warn_not_converged() -> None:
     warn_user(
         ConvergenceWarning(
             "The means and covariances of rows with missing cells have not converged after "
-            f"{MOST_STEPS:,} steps of EM: the cells that are present say little about some of them. Remove columns "
+            f"{MOST_STEPS:,} steps of EM: the cells that are present hardly determine some of them. Remove columns "
             "that are mostly missing, or use ",
             Argument("missing", "drop"),
             ".",

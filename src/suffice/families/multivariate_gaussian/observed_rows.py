@@ -201,7 +201,7 @@ class ObservedRows:
 
     @cached_property
     def scattered(self) -> Mask:
-        """Which patterns have rows that differ (P,)."""
+        """Mask of the patterns with rows that differ (P,)."""
         return np.asarray(self.pattern_scatter.any(axis=(1, 2)))
 
     @cached_property

@@ -26,7 +26,9 @@ class MultivariateGaussianParameters:
     mean, mean_low : array of shape (K, d)
         Mean, stored as the sum ``mean + mean_low``.
     covariance : array of shape (d, d), or (K, d, d) if each class has its own
+        Covariance, shared or of each class.
     whitening : list of one Whitening, or of K
+        Map from each covariance to the identity.
     within : array of shape (d, d)
         The shared covariance, also if each class has its own.
     shrinkage : array of shape () or (K,)

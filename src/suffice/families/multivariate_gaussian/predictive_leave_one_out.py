@@ -24,7 +24,7 @@ __all__ = ["predictive_leave_one_out"]
 def predictive_leave_one_out(
     parameters: MultivariateGaussianParameters, weight: Float, x: Float, members: Membership
 ) -> Float:
-    """log p(x | y) of each row given all other rows (n, K); NaN in rows that leave too little behind.
+    """Compute log p(x | y) of each row given all other rows (n, K); NaN in rows that leave too little behind.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def shrunk_leave_one_out(
     x: Float,
     members: Membership,
 ) -> Float:
-    """log p(x | y) of each row given all other rows (n, K), up to a term that the classes share.
+    """Compute log p(x | y) of each row given all other rows (n, K), up to a term that the classes share.
 
     Parameters
     ----------

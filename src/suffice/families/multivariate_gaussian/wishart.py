@@ -91,7 +91,7 @@ def as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
 def wishart_evidence(
     statistic: Scatter | PooledScatter, pseudo: Scatter | PooledScatter, degrees: Float, *, shared: bool
 ) -> float:
-    """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ, with one Σ if it is shared.
+    """Compute log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ, with one Σ if it is shared.
 
     ``pseudo`` are the pseudo-rows of the prior, and ``degrees`` (K,) is how many of them its covariances are worth.
     """

@@ -1,4 +1,4 @@
-"""A column of documents: the family, its parameters, informative words, and leave-one-out."""
+"""Families of documents: the family, its parameters, informative words, and leave-one-out."""
 
 from suffice.families.text.family import Text
 

@@ -53,53 +53,56 @@ Event = Literal["multinomial", "bernoulli", "complement", "normalised_complement
 @register
 @dataclass(frozen=True)
 class Text(Family):
-    """A column of documents, each a bag of words.
+    """Text: a column of documents, each read as a bag of words.
 
     Parameters
     ----------
-    event : {"multinomial", "bernoulli", "complement", "normalised_complement"}
-        Words are drawn one after another; or each word is present or absent; or a class is scored by how rarely the
-        other classes use the words of a document, which is not a distribution. Normalised, the weights of words have
-        the same sum in all classes (Rennie et al. 2003).
-    estimation : {"map", "mle", "bayes"}
-        With ``bayes`` the words of a document have a Dirichlet-multinomial distribution: a second occurrence of a word
-        is more likely than the first. For Bernoulli words it equals ``map``; the complement has none.
-    smoothing : float
-        Pseudo-draws of each word that the prior is worth; for Bernoulli words, documents with and without the word.
-    max_words : int or None
-        How many of the most frequent words are used; None for all. Of words with equal counts, the first in
-        alphabetical order.
-    binary : bool
-        Whether a document counts each of its words once.
-    idf : bool
-        Whether each word is weighted by ``1 + log (1 + n)/(1 + d_j)``, with d_j of all n documents having it.
-    length : float
-        From 0 to 1. A document of L words counts as one of ``L (L̄/L)^length`` words, where L̄ is the mean length: with 1
-        all documents weigh the same.
+    event : {"multinomial", "bernoulli", "complement", "normalised_complement"}, default="multinomial"
+        The event model. ``"multinomial"``: the words of a document are drawn one after another. ``"bernoulli"``: each
+        word is present or absent. ``"complement"``: a class is scored by how rarely the other classes use the words of
+        the document, which is not a distribution. ``"normalised_complement"``: the same, with weights of words that
+        have the same sum in all classes (Rennie et al. 2003).
+    estimation : {"map", "mle", "bayes"}, default="map"
+        How counts become probabilities: with pseudo-counts, without them, or integrated over the posterior. With
+        ``bayes``, the words of a document have a Dirichlet-multinomial distribution: a second occurrence of a word is
+        more likely than the first. For Bernoulli words ``bayes`` equals ``map``, and for the complement it is not
+        available.
+    smoothing : float, default=1
+        Pseudo-count of each word: pseudo-draws, or for Bernoulli words pseudo-documents with and without the word.
+    max_words : int or None, default=10_000
+        Number of words to use, the most frequent ones; None for all. Of words with equal counts, the first in
+        alphabetical order are used.
+    binary : bool, default=False
+        Whether to count each word of a document only once.
+    idf : bool, default=False
+        Whether to weight each word by ``1 + log (1 + n)/(1 + d_j)``, where d_j of n documents contain it.
+    length : float, default=0
+        How much of the effect of a document's length to remove, from 0 to 1. A document of L words counts as one of
+        ``L (L̄/L)^length`` words, where L̄ is the mean length; with 1 all documents weigh the same.
     analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation, characters
         How words are read; see `suffice.text.analysis.Analysis`.
-    weighting : {"count", "unit"}
-        What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
-        the document, over all of its words. The sums of documents add in both cases. Bernoulli words and ``binary``
-        have no weights, but a document without any used word has no length: with ``"unit"``, it has no effect in any
-        event model.
-    slots : int
-        Number of slots that words are hashed to, which bounds the memory; 0 keeps the words.
+    weighting : {"count", "unit"}, default="count"
+        What a word adds that occurs x_j times in a document. ``"count"`` adds x_j. ``"unit"`` adds ``log(1 + x_j)``
+        divided by the Euclidean norm over all words of the document. Bernoulli words and ``binary`` have no weights,
+        but a document without any used word has no length: with ``"unit"``, it has no effect in any event model.
+    slots : int, default=0
+        Number of slots that words are hashed to, which bounds the memory. 0 stores the words.
 
     See Also
     --------
-    suffice.TextNaiveBayes : The classifier of documents alone.
+    suffice.TextNaiveBayes : The classifier for documents alone.
     suffice.families.Multinomial : Columns that hold counts already.
-    suffice.WordCounts : Documents as a sparse matrix.
+    suffice.WordCounts : Counts the words of documents into a sparse matrix.
     suffice.statistics.WordSums : The statistic.
 
     Notes
     -----
-    A missing document has no effect, and neither has one without any used word (with Bernoulli words of ``count``, the
-    absence of words has an effect). Words that are not used, or were never seen, are ignored.
+    A missing document has no effect on the posterior, and neither has a document without any used word, except for
+    Bernoulli words with ``weighting="count"``, whose absence is evidence. Words that are not used, or were never seen,
+    are ignored.
 
-    With ``idf``, ``length``, ``weighting="unit"`` or the complement the scores are not log-densities: they separate
-    classes, but there is no log-likelihood and no sampling.
+    With ``idf``, ``length``, ``weighting="unit"`` or a complement, the scores are not log-densities: they separate the
+    classes, but there is no log-likelihood, and the model cannot draw samples.
 
     Examples
     --------
@@ -110,7 +113,7 @@ class Text(Family):
     >>> model.predict(pd.DataFrame({"body": ["cheap watches"], "links": [2]}))
     array(['spam'], dtype='<U4')
 
-    The family itself:
+    The same with the family itself:
 
     >>> axis = ClassAxis.of(["ham", "spam"])
     >>> texts = Texts(["hello you", "cheap pills, cheap"])
@@ -185,7 +188,7 @@ class Text(Family):
             raise InputError(f"The family 'text' takes one column, got {len(names)}.")
 
     def zero(self, classes: ClassAxis, n_columns: int = 1) -> WordSums:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return WordSums.zero(classes, self.slots, self._settings)
 
     def summarize(self, x: Texts, members: Membership, columns: Sequence[object] | None = None) -> WordSums:
@@ -344,13 +347,13 @@ class Text(Family):
         return self.relative_log_likelihood(parameters, x)[:, :, None]
 
     def formula(self, parameters: TextParameters) -> Formula | str:
-        """The words and their scores; a sentence if words are hashed, or read by a function of the user's own."""
+        """The words and their scores; a sentence if words are hashed, or read by a user-defined function."""
         return text_formula(self, self.analysis, parameters)
 
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: TextParameters, codes: Codes, rng: np.random.Generator) -> Array:
-        """A document drawn from p(x | y = code) for each code (n, 1); its words are in random order."""
+        """Draw a document from p(x | y = code) for each code (n, 1); its words are in random order."""
         self._check_density("sample")
         lengths = np.minimum(poisson_draws(parameters.length[codes], rng), 2.0**31).astype(np.int64)
         return self._sampled(parameters, codes, rng, lengths)
@@ -358,7 +361,7 @@ class Text(Family):
     def sample_documents(
         self, parameters: TextParameters, codes: Codes, rng: np.random.Generator, length: int
     ) -> Array:
-        """A document of ``length`` words drawn from p(x | y = code) for each code (n, 1)."""
+        """Draw a document of ``length`` words from p(x | y = code) for each code (n, 1)."""
         if self.event == "bernoulli":
             raise InputError(
                 Argument("length"),
@@ -460,7 +463,7 @@ class Text(Family):
     def exact_table(
         self, parameters: TextParameters, j: int, names: Sequence[object]
     ) -> Mapping[str, Float | LevelValues]:
-        """What each word is worth in each class; see `suffice.families.text.given.word_table`."""
+        """Return the parameters of each word in each class; see `suffice.families.text.given.word_table`."""
         return word_table(parameters, predictive=self._is_predictive)
 
     def check_rebuilt(self, column: object, family: Family | None) -> None:
@@ -472,7 +475,7 @@ class Text(Family):
         check_rebuilt(column, self, given or Text(), named=given is not None)
 
     def given(self, tables: Sequence[GivenTable]) -> tuple[Text, WordSums]:
-        """The family with the given probabilities of words; see `suffice.families.text.given.given_words`."""
+        """Return the family with the given probabilities of words; see `suffice.families.text.given.given_words`."""
         bayes = "draws" in tables[0].parameters and self.event == "multinomial"
         # Weights of the complement must be finite, so a word that only one class has needs some smoothing.
         smoothed = self.event in COMPLEMENTS

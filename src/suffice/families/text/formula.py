@@ -22,9 +22,9 @@ __all__ = ["text_formula"]
 def text_formula(family: TextSettings, analysis: Analysis, parameters: TextParameters) -> Formula | str:
     """The scores of documents, or a sentence that says why a page cannot compute them."""
     if not isinstance(analysis.analyzer, str):
-        return "The words are found by a function of the user's own (analyzer), which runs in Python only."
+        return "The words are found by a user-defined function (analyzer), which runs only in Python."
     if analysis.strip_accents is not None and not isinstance(analysis.strip_accents, str):
-        return "Accents are removed by a function of the user's own (strip_accents), which runs in Python only."
+        return "Accents are removed by a user-defined function (strip_accents), which runs only in Python."
     if parameters.vocabulary.slots:
         return "The words are hashed to slots, and the hash function runs in Python only."
     words, reading = tuple(parameters.words), _reading(analysis)

@@ -25,7 +25,7 @@ LENGTH = 20.0  # words of a sampled document, if none are given
 
 
 def word_table(parameters: TextParameters, *, predictive: bool) -> dict[str, Float | LevelValues]:
-    """What each word is worth in each class, by the event.
+    """Return the parameters of each word in each class, by the event.
 
     Multinomial words have a "share", and "draws" if they come in bursts; Bernoulli words a "probability"; the
     complement a "share outside" of the class, "draws outside" of it, and the "weight" by which a word is scored.
@@ -135,7 +135,7 @@ def given_words(family: TextSettings, analysis: Analysis, table: GivenTable, set
         if getattr(family, name) != default:
             raise InputError(
                 "Weights of words in documents depend on how many documents have each word, which parameters do not "
-                "say. Set ",
+                "include. Set ",
                 Argument(name, default),
                 ", or fit the model to documents.",
                 argument=name,

@@ -26,7 +26,7 @@ MOST_WEIGHTS = 64  # different document weights; each needs its own sums over ab
 
 @dataclass(eq=False)
 class _Prepared:
-    """What tuning needs again for the same documents: it does not depend on smoothing.
+    """Values that tuning needs several times for the same documents, because they do not depend on smoothing.
 
     Attributes
     ----------

@@ -68,7 +68,7 @@ class TextSettings(Protocol):
 
     @property
     def weighting(self) -> str:
-        """What a word of a document adds."""
+        """Whether words count as often as they occur, or in documents of unit length."""
 
     @property
     def slots(self) -> int:

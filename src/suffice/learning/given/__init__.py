@@ -1,1 +1,1 @@
-"""Fitted models from what people hold in place of rows: parameters, counts of levels, or moments of each class."""
+"""Fitted models from parameters, counts of levels, or moments of each class, without rows."""

@@ -1,6 +1,6 @@
-"""Statistics from counts of levels that people hold in place of rows.
+"""Statistics from counts of levels, without rows.
 
-They are those of the rows themselves, so a model of them can be updated.
+They equal the statistics of the rows that were counted, so the models can be updated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ColumnCounts = tuple[object, list[Any], list[Any], Float]
 
 
 def check_additive(specification: Specification) -> None:
-    """Raise `InputError` if the settings choose something by held-out rows, which aggregates do not have."""
+    """Raise `InputError` if a setting is chosen on held-out rows, which counts do not have."""
     specification.check()
     if not specification.is_additive:
         raise InputError(
@@ -258,7 +258,7 @@ def _summarized(block: Block, tables: Mapping[object, Any]) -> Statistic:
         )
     if not block.independent:
         raise InputError(
-            f"Counts of single columns say nothing about how {listed(list(block.names))} depend on each other. Give "
+            f"Counts of single columns do not show how {listed(list(block.names))} depend on each other. Give "
             "them independent families, or fit the model to rows with their counts as sample_weight.",
             argument="families",
         )

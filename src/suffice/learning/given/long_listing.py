@@ -35,7 +35,7 @@ KEEP = (
 
 
 class _Column(NamedTuple):
-    """What the rows of one column have in common."""
+    """The shared fields of the rows of one column."""
 
     name: Any
     family: str
@@ -93,8 +93,8 @@ def _prior(numbers: Numbers, *, takes_prior: bool) -> dict[Any, float]:
         own = " Give prior={label: probability, ...} for these classes."
         advice = own if takes_prior else " List all classes: call parameters() without classes=."
         raise InputError(
-            f"The prior probabilities of the listing sum to {sum(prior.values()):.6g}: it has some classes of a "
-            f"model only.{advice}",
+            f"The prior probabilities of the listing sum to {sum(prior.values()):.6g}: it has only some "
+            f"classes of a model.{advice}",
             argument="prior",
         )
     return prior

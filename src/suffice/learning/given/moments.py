@@ -60,7 +60,7 @@ class GivenMoments:
 
     @property
     def divisors(self) -> Float:
-        """What the sums of squares or products of each class were divided by (K,)."""
+        """Divisors of the sums of squares or products of each class (K,)."""
         return np.maximum(self.weight - self.ddof, 0.0)
 
 
@@ -104,7 +104,7 @@ def _check_order(written: list[Any], axis: ClassAxis, given: Mapping[str, Any]) 
         if chosen and labels_of(each) is None:
             raise InputError(
                 f"{name} has no labels of classes, and those of the other arguments are not sorted: {listed(written)}. "
-                "Name the order of its classes with classes=[...].",
+                "Give the order of its classes with classes=[...].",
                 argument="classes",
             )
 

@@ -1,4 +1,4 @@
-"""Names of parameters: those of the families, and other spellings that people use."""
+"""Names of parameters in the families, and other usual spellings."""
 
 from __future__ import annotations
 

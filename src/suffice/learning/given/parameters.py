@@ -1,4 +1,4 @@
-"""Read parameters as people write them: mappings, frames, and the listings that models return.
+"""Reads given parameters: mappings, frames, and the listings that models return.
 
 Every form becomes `GivenBlock`s: a family, and a `GivenTable` for each of its columns.
 """

@@ -28,11 +28,11 @@ class RowLocation:
     Attributes
     ----------
     file : str or None
-        Path of the file, or what messages call the source; None for a stream.
+        Path of the file, or the name of the source in messages; None for a stream.
     line : int or None
-        Counted from 1, in files of lines.
+        Number of the line, counted from 1, in files of lines.
     row : int or None
-        Counted from 0, in sources without lines.
+        Number of the row, counted from 0, in sources without lines.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class RowLocation:
         return f"{self.file}, {number}" if self.file else number
 
     def error(self, *problem: str | Argument, column: str | None = None) -> InputError:
-        """An error about this row, or about its cell in a column.
+        """Make an error about this row, or about its cell in a column.
 
         >>> print(RowLocation("data.csv", line=17).error("'big' is not a number.", column="size"))
         data.csv, line 17, column 'size': 'big' is not a number.
@@ -63,7 +63,7 @@ class RowLocation:
 
 
 class RowLocations(Protocol):
-    """Locations of the rows of a batch."""
+    """Locations of the rows of a batch: files, lines and row numbers."""
 
     def of(self, row: int) -> RowLocation:
         """Location of a row of the batch."""
@@ -126,8 +126,9 @@ class Batch:
     Attributes
     ----------
     rows : pyarrow.Table
-        Each column has one chunk.
+        The rows; each column has one chunk.
     locations : RowLocations
+        The location of each row in its file.
     """
 
     rows: ArrowTable

@@ -44,16 +44,17 @@ FEW_CELLS = 20  # from so many cells on, a single one may be wrong
 
 @dataclass(frozen=True)
 class CellFormat:
-    """How the cells of a text column are written, where that is not the plain form of numbers and times.
+    """How the cells of a text column are written, if they do not have the plain form of numbers and times.
 
     Attributes
     ----------
     kind : {"number", "time", "yes/no"}
-        What the column is read as.
+        The type that the column is read as.
     decimal, thousands : str
         Separators of numbers; "" if there is no thousands separator. A blank stands for any kind of blank.
     unit : str
-        A currency symbol that cells may have, or ``"%"``, which all cells have. It is dropped: ``5%`` is 5.
+        Unit of numbers: a currency symbol that cells may have, or ``"%"`` if all cells have it. It is dropped: ``5%``
+        is 5.
     date_format : str
         Form of times, as in `time.strptime`; "" for ISO dates and times.
 
@@ -94,7 +95,7 @@ class CellFormat:
 
     @property
     def expected(self) -> str:
-        """What a cell must be, for messages.
+        """Description of a valid cell, for messages.
 
         >>> CellFormat("number", ",", ".").expected, CellFormat("time", date_format="%d.%m.%Y").expected
         ("a number with the decimal separator ',' and thousands separators '.'", 'a date/time of the form %d.%m.%Y')
@@ -107,7 +108,7 @@ class CellFormat:
 
     @property
     def description(self) -> str:
-        """What a column is read as, for notes.
+        """Description of the column as it is read, for notes.
 
         >>> CellFormat("number", thousands=",", unit="$").description
         "numbers with thousands separators ',' and the unit '$'"

@@ -109,7 +109,7 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 
 
 def not_objects(block: ByteBlock) -> Mask:
-    """Which lines cannot hold an object or null: their first byte is a character that begins neither.
+    """Find the lines that cannot hold an object or null, by their first byte.
 
     Parsing such lines would only say in other words that they are wrong. Lines that begin with a blank or with a
     character outside ASCII have to be parsed.

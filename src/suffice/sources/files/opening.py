@@ -1,4 +1,4 @@
-"""`open_source`: open anything that rows can be streamed from."""
+"""`open_source`: opens files, frames and streams as a source of rows."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ BAD_ROWS = ("error", "skip")
 
 
 def is_source(data: object) -> bool:
-    """Whether rows can be streamed from an object: a path, an open file, or an object that offers an Arrow stream."""
+    """Tell whether an object is a source of rows: a path, an open file, or an object that offers an Arrow stream."""
     return is_path(data) or isinstance(data, Source) or _offers_stream(data) or _is_file(data)
 
 
 def is_labelled_source(data: object, target: object) -> bool:
-    """Whether ``data`` is a source, or a list of paths, and ``target`` names a column; else they are rows and labels.
+    """Tell whether ``data`` is a source or a list of paths, and ``target`` the name of a column.
+
+    If not, they are rows and labels in memory.
 
     >>> is_labelled_source(["a.csv", "b.csv"], "label"), is_labelled_source(["one text", "another"], [0, 1])
     (True, False)
@@ -62,66 +64,69 @@ def open_source(
     batch_rows: int = BATCH_ROWS,
     text_column: str | None = None,
 ) -> Source:
-    r"""Open a source of rows, and find its columns in its first rows.
+    r"""Open files, a frame or a stream as a source of rows, and find the columns in the first rows.
 
     Parameters
     ----------
     data : str, path, list of them, binary file, or object with ``__arrow_c_stream__``
-        A file, a glob, a folder, ``"-"`` for standard input, or a list of these; a `Source` is returned unchanged.
-        Files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.lz4``). Several files are read in the natural
-        order of their names, as if they were one; they must have the same format and the same columns.
+        A file, a glob, a folder, ``"-"`` for standard input, a list of these, or an object with an Arrow stream. A
+        `Source` is returned unchanged. Files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.lz4``).
+        Several files are read as if they were one, in the natural order of their names; they must have the same format
+        and the same columns.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"}, optional
-        By default it is found by the file name, or else by the first bytes. ``"mails"`` are mails (``.eml``), mboxes,
-        folders of mails, or a folder with a folder or mbox for each class, with columns ``text``, ``label`` and
-        ``path``. ``"lines"`` are texts, one on each line, with the column ``text``.
-    columns, ignore : sequence of str
-        Columns to read, and columns to ignore.
+        Format of the files. By default it is found by the file name, or else by the first bytes. ``"mails"`` reads
+        mails (``.eml``), mboxes, folders of mails, or a folder with a subfolder or mbox for each class, as the columns
+        ``text``, ``label`` and ``path``. ``"lines"`` reads texts, one on each line, as the column ``text``.
+    columns, ignore : sequence of str, optional
+        Columns to read, or columns to ignore. By default all columns are read.
     types : mapping of str to {"number", "text", "category", "yes/no", "time"}, optional
-        Types of columns, instead of those inferred from the first rows. "text" and "category" are both read as text.
-    bad_rows : {"error", "skip"}
-        Whether a bad row raises an error, or is skipped and counted.
+        Types of columns, instead of the types inferred from the first rows. "text" and "category" are both read as
+        text.
+    bad_rows : {"error", "skip"}, default="error"
+        Whether to raise an error for a bad row, or to skip and count it.
     delimiter : str, optional
-        Of CSV; found in the first rows by default.
-    header : bool
-        Whether the first row of a CSV has the column names. If not, they are ``names``, or ``column_1``,
+        Delimiter of a CSV. By default it is found in the first rows.
+    header : bool, default=True
+        Whether the first row of a CSV has the column names. If not, the columns are called ``names``, or ``column_1``,
         ``column_2``, ...
     names : sequence of str, optional
         Names of all columns of a CSV. They replace those of the first row, unless ``header`` is False.
-    quote : str or None
-        Quote character of CSV; None, ``"none"`` or ``""`` if quotes are ordinary characters. The default ``"auto"`` is
-        ``'"'``, except in a tab-separated file whose first megabyte does not have properly quoted cells.
+    quote : str or None, default="auto"
+        Quote character of a CSV; None, ``"none"`` or ``""`` if quotes are ordinary characters. ``"auto"`` means
+        ``'"'``, except in a tab-separated file whose first megabyte has no properly quoted cells.
     comment : str, optional
-        Lines of CSV that begin with this text are ignored.
-    encoding : str
-        Of text files.
-    nulls : sequence of str
-        Texts that stand for a missing cell, besides an empty cell, ``NA``, ``null``, ``NaN`` and the like, which text
-        columns of JSON lines, Parquet and Arrow hold as texts.
+        Lines of a CSV that begin with this text are ignored.
+    encoding : str, default="utf-8"
+        Encoding of text files.
+    nulls : sequence of str, optional
+        Additional texts that mark a missing cell. By default, an empty cell, ``NA``, ``null``, ``NaN`` and the like
+        mark one, except in text columns of JSON lines, Parquet and Arrow.
     nulls_only : sequence of str, optional
-        The only texts that stand for a missing cell.
+        The only texts that mark a missing cell.
     decimal, thousands : str, optional
-        Separators of the numbers of a CSV. By default they are recognised in the first rows of each column: numbers
-        such as ``1,234.50``, ``156,4``, ``$692.18`` and ``5.0%``, whose unit is dropped.
+        Decimal and thousands separators of the numbers of a CSV. By default they are recognised in the first rows of
+        each column, as in ``1,234.50``, ``156,4``, ``$692.18`` and ``5.0%``; units are dropped.
     date_format : str, optional
-        Form of the dates of a CSV, as in `time.strptime`; every column whose first cells have it is read as dates. By
-        default, and in other columns, ISO dates, and forms such as ``25/11/2019`` that are clear from the first rows of
-        the column, are recognised.
-    batch_rows : int
+        Format of the dates of a CSV, as in `time.strptime`. Every column whose first cells have this format is read as
+        dates. By default, and in other columns, ISO dates are recognised, and formats such as ``25/11/2019`` if the
+        first rows of the column leave no doubt.
+    batch_rows : int, default=131072
         Largest number of rows in a batch.
     text_column : str, optional
-        The column of texts that the rows are read for. Standard input and files without a known suffix, or with the
-        suffix ``.txt``, then have the format ``"lines"`` if they are plain text whose first line does not name this
-        column, and ``format``, ``delimiter``, ``header`` and ``names`` are not set.
+        The column of texts that will be read. With it, plain text on standard input, in a ``.txt`` file or in a file
+        without a known suffix has the format ``"lines"``, unless its first line contains this column name, or
+        ``format``, ``delimiter``, ``header`` or ``names`` is set.
 
     Returns
     -------
     Source
+        The rows, which can be read in batches.
 
     See Also
     --------
     suffice.sources.Source : The result.
-    suffice.fit : Opens files itself.
-    suffice.text.mail.read_mails : Mails one by one.
+    suffice.fit : Opens files, and fits a model to them.
+    suffice.text.mail.read_mails : Reads mails one by one.
 
     Examples
     --------
@@ -156,7 +161,7 @@ def open_source(
     if nulls and nulls_only is not None:
         raise InputError(
             Argument("nulls"),
-            " adds to the texts of missing cells, and ",
+            " adds texts that mark missing cells, and ",
             Argument("nulls_only"),
             " replaces them. Set one of them.",
             argument="nulls_only",

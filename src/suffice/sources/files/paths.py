@@ -81,7 +81,9 @@ def _expand(path: str | bytes, format: str | None) -> list[str]:  # noqa: A002
     try:
         os.fsencode(given)
     except UnicodeEncodeError:
-        raise InputError(f"{given!r} is not a path: it holds half of a character.", file=given) from None
+        raise InputError(
+            f"{given!r} is not a path: it contains an invalid character (half of a surrogate pair).", file=given
+        ) from None
     if "\0" in given:
         raise InputError(f"There is no file {given!r}: a path cannot hold a NUL character.", file=given)
     expanded = os.path.expanduser(given)

@@ -1,4 +1,4 @@
-"""What all file readers share: the options, the layout found in the first bytes, and the treatment of bad rows."""
+"""Shared code of all file readers: the options, the layout found in the first bytes, and the treatment of bad rows."""
 
 from __future__ import annotations
 

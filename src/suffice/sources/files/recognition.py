@@ -36,7 +36,7 @@ YES_NO = (("y", "n"), ("yes", "no"), ("true", "false"), ("t", "f"))
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a file besides the cells of a column.
+    """Facts about a file, besides the cells of a column, that help to recognise formats.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Evidence:
     decimal, thousands, date_format : str or None
         Given by the user.
     comma : {"decimal", "thousands"} or None
-        What commas are in other columns.
+        The meaning of commas in other columns.
     day_first : bool or None
         Whether dates of other columns start with the day.
     """

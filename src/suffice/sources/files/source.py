@@ -1,4 +1,4 @@
-"""`Source`: rows that are read in batches, from files, a stream or mails."""
+"""`Source`: rows of files, a stream or mails, which are read in batches."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class Rows(Protocol):
 
 
 class Source:
-    r"""Rows that are read in batches.
+    r"""Rows of files, a stream or mails, which are read in batches of bounded memory.
 
     Attributes
     ----------
     name : str
-        For messages: a path, ``"100 files, data/part-000.csv to data/part-099.csv"``, ``"standard input"``; empty for
-        a stream.
+        Name for messages: a path, ``"100 files, data/part-000.csv to data/part-099.csv"`` or ``"standard input"``;
+        empty for a stream.
     names : list of str
         Column names, without ignored columns.
     types : dict of str to str
@@ -84,10 +84,11 @@ class Source:
     notes : list of str
         Remarks on how the file and its columns are read, as sentences.
     formats : dict of str to CellFormat
-        How the cells of columns are written that are not in the plain form.
+        How the cells of a column are written, for columns that do not have the plain form.
     files : list of str
+        Paths of the files.
     total_bytes, done_bytes : int or None, int
-        For progress; the total is None if it is unknown.
+        Number of bytes in total, and read so far, for a progress bar; the total is None if it is unknown.
     n_rows : int
         Number of rows returned so far, including the last batch.
     skipped : int
@@ -95,7 +96,7 @@ class Source:
     faults : list of str
         Messages of the first skipped rows, with file, line and column.
     repeatable : bool
-        Whether `batches` can be called again. Standard input and readers can be read once.
+        Whether `batches` can be called again. Standard input and readers can be read only once.
     written_as : {"text", "json", "typed"}
         Form of ``written`` columns: texts of CSV, JSON values as texts, or typed values.
     documents : bool
@@ -103,8 +104,8 @@ class Source:
 
     See Also
     --------
-    suffice.sources.open_source : Opens one.
-    suffice.fit : Fits a model to one.
+    suffice.sources.open_source : Opens a source.
+    suffice.fit : Fits a model to a source.
 
     Examples
     --------
@@ -161,13 +162,13 @@ class Source:
     def skip_or_raise(self, error: SufficeError, n_rows: int = 1, all_rows: bool = False) -> None:
         """Count rows of a batch as skipped because of an error, or raise the error if bad rows are not skipped.
 
-        ``all_rows``: whether all rows of the batch have the problem; then the error does not advise to skip them.
+        If ``all_rows`` of the batch have the problem, the error does not advise to skip them.
         """
         self._rejected.skip_or_raise(error, n_rows, all_rows=all_rows)
 
     @property
     def remarks(self) -> list[SufficeWarning]:
-        """The notes, as warnings that can be worded for the shell. They are not issued."""
+        """Return the notes as warnings, which the command can word for the shell. They are not issued."""
         layout, with_remark = self._rows.layout, dict[str, tuple[Sentence, list[str]]]()
         for name in self.names:
             remark = layout.remarks.get(name, ())
@@ -185,25 +186,25 @@ class Source:
 
     @property
     def formats(self) -> dict[str, CellFormat]:
-        """How the cells of columns are written that are not in the plain form."""
+        """How the cells of a column are written, for columns that do not have the plain form."""
         plain = (CellFormat("number"), CellFormat("time"))  # in text columns of a file that has types
         formats = self._rows.layout.formats
         return {name: form for name, form in formats.items() if name in self.types and form not in plain}
 
     @property
     def nulls(self) -> tuple[str, ...] | None:
-        """All texts that stand for a missing cell; None for the usual ones."""
+        """All texts that mark a missing cell; None for the usual ones."""
         texts = self._options.null_texts(self._rows.layout.nulls)
         return None if set(texts) == set(NULLS) else texts
 
     @property
     def adds_nulls(self) -> bool:
-        """Whether the user has added texts that stand for a missing cell."""
+        """Whether the user has added texts that mark a missing cell."""
         return not self.documents and bool(self._options.nulls)
 
     @property
     def is_text(self) -> bool:
-        """Whether cells are stored as text, so that some texts stand for missing cells."""
+        """Whether cells are stored as text, so that some texts mark missing cells."""
         return self.written_as == "text"
 
     def check_column(self, name: str) -> None:
@@ -211,11 +212,11 @@ class Source:
         check_names([name], self.names, described_name(self.name), self._rows.layout)
 
     def header_advice(self, missing: Sequence[str]) -> Sentence:
-        """Advice on the header row for an error about missing columns; empty if it is not the likely cause."""
+        """Return advice on the header row for an error about missing columns; empty if it is not the likely cause."""
         return header_advice(self._rows.layout, missing)
 
     def read_as_written(self, name: str) -> None:
-        r"""Read a column of a CSV without a format that was recognised, as labels are: ``Y`` is not yes.
+        r"""Read a column of a CSV without the format that was recognised, as labels are read: ``Y`` stays a text.
 
         Notes on how the column is read are dropped.
 
@@ -273,11 +274,11 @@ class Source:
         ----------
         types : mapping of str to {"number", "text", "category", "yes/no", "time"}
         formats : mapping of str to CellFormat, optional
-            How cells of columns are written, instead of what was recognised in this file. A column whose first cells
-            are plain numbers or ISO dates that the format cannot read is read as these.
+            How the cells of columns are written, instead of the formats that were recognised in this file. If the first
+            cells of a column are plain numbers or ISO dates that the format cannot read, they are read as such.
         nulls : sequence of str, optional
-            Texts that stand for a missing cell, instead of the usual ones, unless ``nulls_only`` was given when the
-            source was opened; its ``nulls`` are added.
+            Texts that mark a missing cell, instead of the usual ones, unless ``nulls_only`` was given when the source
+            was opened; its ``nulls`` are added.
 
         Examples
         --------
@@ -324,7 +325,7 @@ class Source:
         return form.kind == "time" and kind == "time" and not form.date_format.startswith("%Y-")
 
     def no_rows(self, columns: Sequence[str], *, written: Sequence[str] = ()) -> ArrowTable:
-        """An empty table of these columns, with the types that `batches` returns."""
+        """Return an empty table of these columns, with the types that `batches` returns."""
         import pyarrow as pa
 
         types = dict(self._rows.layout.types)
@@ -335,23 +336,28 @@ class Source:
     def batches(
         self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = (), written: Sequence[str] = ()
     ) -> Generator[Batch, None, None]:
-        r"""Yield the rows in order, or only some columns of them.
+        r"""Read the rows in order, batch by batch.
 
-        The next batch is read while the last one is used. A bad row raises an `InputError` with its location, or is
-        counted in ``skipped``. Each call starts from the first row and resets the counts; an earlier iterator of the
-        same source is closed.
+        The next batch is read while the caller uses the current one. A bad row raises an `InputError` with its
+        location, or is counted in ``skipped``. Each call starts at the first row and resets the counts; an earlier
+        iterator of the same source is closed.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Columns to read, in the order of the result.
+            Columns to read, in the order of the result. By default all.
         coded : sequence of str
             Text columns that may be returned as dictionaries. If a file stores them as dictionaries, as Parquet does,
             no strings are created, which is several times faster. Use it for labels.
         written : sequence of str
-            Columns to return as the source has them, besides ``columns`` and after them, under the names
-            `suffice.sources.files.batch.written`: the texts of CSV cells (null for an empty cell without quotes), the
-            JSON of values of JSON lines, and the cells of typed files with their types.
+            Columns to return without conversion, after ``columns``, under the names that
+            `suffice.sources.files.batch.written` returns: the texts of CSV cells (null for an empty cell without
+            quotes), the JSON of values of JSON lines, and the cells of typed files with their types.
+
+        Yields
+        ------
+        Batch
+            Consecutive rows, with their locations.
 
         Examples
         --------

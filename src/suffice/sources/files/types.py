@@ -39,7 +39,7 @@ def type_word(kind: ArrowType) -> str:
 
 
 def expected_value(kind: ArrowType) -> str:
-    """What a cell of a type must be, for messages.
+    """Describe the valid cells of a type, for messages.
 
     >>> import pyarrow as pa
     >>> expected_value(pa.int64()), expected_value(pa.timestamp("us"))

@@ -1,4 +1,4 @@
-"""Mail: the text of each message, for a classifier.
+"""Reads mails as texts for a classifier.
 
 ::
 
@@ -6,14 +6,14 @@
     boxes.py       ──▶       structure.py       ──▶       transfer.py, charsets.py ──▶  message.py
     (files, mbox, Maildir)   (headers.py)                 markup.py (HTML)              (tokens of headers)
 
-`read_mail` reads one message, `read_mails` all messages of a file or folder one at a time, and `load_mails` whole
-classes.
+`read_mail` reads one message, `read_mails` reads all messages of a file or folder one at a time, and `load_mails` reads
+all messages of each class.
 
-The sender chooses the bytes of a message and may want to stop the filter. So every step here takes time proportional to
-the number of bytes, and nesting, parts and sizes are bounded. Python's own parsers do not guarantee that: for 1 MB of
-nested parts ``email.parser`` takes about 20 s or raises a RecursionError, for 0.2 MB of one Content-Type its modern
-policy takes minutes, and for 0.1 MB of unclosed tags ``html.parser`` takes a minute and a half. The tests compare with
-them on well-formed messages.
+The sender of a message may try to stop the filter with hostile bytes. Every step here therefore takes time proportional
+to the number of bytes, and nesting, parts and sizes are bounded. Python's own parsers do not guarantee that:
+``email.parser`` takes about 20 s, or raises a RecursionError, for 1 MB of nested parts; its modern policy takes minutes
+for a Content-Type of 0.2 MB; and ``html.parser`` takes a minute and a half for 0.1 MB of unclosed tags. On well-formed
+messages, the tests compare with Python's parsers.
 """
 
 from suffice.text.mail.boxes import read_mails

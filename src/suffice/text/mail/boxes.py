@@ -53,33 +53,34 @@ def read_mails(
 ) -> Iterator[Mail]:
     """Read all messages of files and folders, one at a time.
 
-    One message is in memory at a time, so an mbox may have any size. Each message has its ``path``, and its ``number``
-    if the file is an mbox. For a file or folder within a folder that cannot be opened, a message without text is
-    yielded, with the reason as its fault.
+    Only one message is in memory at a time, so an mbox may have any size. Each message has its ``path``, and its
+    ``number`` if the file is an mbox. If a file or folder inside a folder cannot be opened, the function yields a
+    message without text, with the reason as its fault.
 
     Parameters
     ----------
     source : path, list of paths, or open binary file
-        A path names a file with one message, an mbox, a Maildir (with its folders ``.Name``), or a folder of any of
-        these. Files are read in the order of their names, subfolders after the files of a folder. The messages of a
-        Maildir are read in the order of their names, which is the order of arrival. Hidden files are ignored.
+        A file with one message, an mbox, a Maildir (with its folders ``.Name``), or a folder of any of these. Files are
+        read in the order of their names, and subfolders after the files of a folder. The messages of a Maildir are read
+        in the order of their names, which is the order of arrival. Hidden files are ignored.
     pattern : str, default="*"
-        Which files of a folder to read, such as ``"*.eml"``. All files of a Maildir are read, since their names have
-        no meaning.
+        Which files of a folder to read, such as ``"*.eml"``. All files of a Maildir are read, whatever their names.
     kind : {"auto", "mail", "mbox"}, default="auto"
-        What a file holds. With "auto", a file is an mbox if its first line is an mbox separator (``From``, an address
-        and a time) or if it is empty, unless its name ends in ``.eml``, ``.emlx`` or ``.txt``.
+        Whether a file holds one message or is an mbox. With "auto", a file is an mbox if its first line is an mbox
+        separator (``From``, an address and a time) or if it is empty, unless its name ends in ``.eml``, ``.emlx`` or
+        ``.txt``.
     headers, alternatives, max_bytes, max_text_bytes, max_attachment_bytes
-        See `read_mail`.
+        As in `read_mail`.
 
     Yields
     ------
     Mail
+        The next message.
 
     See Also
     --------
-    suffice.text.mail.load_mails : All messages of each class, with labels.
-    suffice.text.mail.read_mail : One message.
+    suffice.text.mail.load_mails : Reads all messages of each class, with labels.
+    suffice.text.mail.read_mail : Reads one message.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whole classes of messages in memory, for training."""
+"""Reading of all messages of each class into memory, for training."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ class Mails:
     Attributes
     ----------
     texts : list of str
+        Text of each message.
     labels : ndarray of shape (n_mails,)
+        Class of each message.
     paths : list of str
         The file of each message, followed by ``#`` and its number if the file is an mbox.
     faults : dict of str to int
-        Number of messages with each fault.
+        Number of messages with each fault, such as a damaged encoding.
     faulty : ndarray of int
         Positions of the messages with faults.
     skipped : dict of str to int
-        Number of skipped parts of each type.
+        Number of skipped parts (attachments, images) of each type.
 
     See Also
     --------
-    suffice.text.mail.load_mails : Reads them.
-    suffice.TextNaiveBayes : Fits ``texts`` and ``labels``.
+    suffice.text.mail.load_mails : Reads the messages.
+    suffice.TextNaiveBayes : Learns from ``texts`` and ``labels``.
 
     Examples
     --------
@@ -83,24 +85,26 @@ def load_mails(
     max_text_bytes: int = 1_000_000,
     max_attachment_bytes: int = 0,
 ) -> Mails:
-    """Read the messages of each class.
+    """Read all messages of each class into memory.
 
     Parameters
     ----------
     sources : dict of label to path or list of paths
-        Such as ``{"ham": "archive", "spam": ["spam.mbox", "more-spam"]}``. The classes are read in this order.
+        Files and folders of each class, such as ``{"ham": "archive", "spam": ["spam.mbox", "more-spam"]}``. The classes
+        are read in this order.
     pattern, kind, headers, alternatives, max_bytes, max_text_bytes, max_attachment_bytes
-        See `read_mails`.
+        As in `read_mails`.
 
     Returns
     -------
     Mails
+        Texts, labels, and a summary of the faults.
 
     See Also
     --------
-    suffice.text.mail.read_mails : One message at a time.
+    suffice.text.mail.read_mails : Reads one message at a time.
     suffice.TextNaiveBayes : Learns from the texts and labels.
-    suffice.fit : Reads a folder with a folder for each class itself.
+    suffice.fit : Fits a model to a folder that has a subfolder for each class.
 
     Examples
     --------

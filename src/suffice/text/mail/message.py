@@ -41,16 +41,16 @@ class Skipped:
     Attributes
     ----------
     type : str
-        The declared type, such as ``image/png``.
+        Declared type, such as ``image/png``.
     size : int
-        In bytes, as encoded in the message.
+        Size in bytes, as encoded in the message.
     name : str
         File name, if the part has one.
 
     See Also
     --------
-    suffice.text.mail.Mail : Has the skipped parts of a message.
-    suffice.text.mail.read_mail : Its ``max_attachment_bytes`` reads attached texts.
+    suffice.text.mail.Mail : The message; its ``skipped`` lists these parts.
+    suffice.text.mail.read_mail : Reads attached texts, too, with ``max_attachment_bytes``.
 
     Examples
     --------
@@ -66,29 +66,29 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Mail:
-    r"""The text of a message.
+    r"""The text of a message, with its faults and skipped parts.
 
     Attributes
     ----------
     text : str
-        Text for a classifier: the subject, the text parts, and the requested header tokens. May be empty.
+        Text for a classifier: the subject, the text parts, and the requested header tokens. It may be empty.
     subject : str
-        Decoded, on one line.
+        The decoded subject, on one line.
     headers : tuple of str
-        Tokens of the requested header fields; the text contains them, too.
+        Tokens of the requested header fields. ``text`` contains them, too.
     faults : tuple of str
-        A sentence for each kind of fault. Empty for a well-formed message.
+        A sentence for each kind of fault; empty for a well-formed message.
     skipped : tuple of Skipped
         Attachments and other parts that are not text.
     path : str or None
         The file that the message was read from.
     number : int or None
-        Position in that file, from 0, if the file is an mbox.
+        Position in the file, from 0, if the file is an mbox.
 
     See Also
     --------
-    suffice.text.mail.read_mail : Reads one.
-    suffice.text.mail.Skipped : A part that was not read.
+    suffice.text.mail.read_mail : Reads a message.
+    suffice.text.mail.Skipped : A part of the message that was not read.
 
     Examples
     --------
@@ -118,8 +118,8 @@ def read_mail(
 ) -> Mail:
     r"""Read one message.
 
-    A malformed message gives the text that can be read, and lists the rest in ``faults``. A file that is not a message
-    is read as plain text. The time is proportional to the size, whatever the message contains.
+    A malformed message is read as far as possible, and the rest is listed in ``faults``. A file that is not a message
+    is read as plain text. Reading takes time proportional to the size, whatever the message contains.
 
     Parameters
     ----------
@@ -131,24 +131,26 @@ def read_mail(
         From, Reply-To, Return-Path, Sender, Subject, X-Mailer, User-Agent and Content-Type, which the sender writes; To
         and Received describe your own mailbox.
     alternatives : {"shown", "plain", "all"}, default="shown"
-        Which form to read of a text that is sent in several forms. "shown" takes the last, usually HTML: mail programs
-        display it, so a sender can fill the other forms with innocent words. If it has less than half as many words as
-        another form, all forms are read. "plain" takes the first form that has words, "all" takes all forms.
+        Which form to read of a text that is sent in several forms. "shown" reads the last form, usually HTML, because
+        mail programs display it: a sender can fill the other forms with innocent words. If it has less than half as
+        many words as another form, all forms are read. "plain" reads the first form that has words, and "all" reads all
+        forms.
     max_bytes : int, default=10_000_000
         Largest size of the message; the rest is ignored and noted as a fault.
     max_text_bytes : int, default=1_000_000
         Largest size of a text part; the rest is ignored and noted as a fault.
     max_attachment_bytes : int, default=0
-        Attached text files up to this size are read like the body. All other attachments are skipped.
+        Largest size of an attached text file that is read like the body. Other attachments are skipped.
 
     Returns
     -------
     Mail
+        The text, with faults and skipped parts.
 
     See Also
     --------
-    suffice.text.mail.read_mails : All messages of files and folders.
-    suffice.text.mail.Mail : The result.
+    suffice.text.mail.read_mails : Reads all messages of files and folders.
+    suffice.text.mail.Mail : The text of a message.
 
     Examples
     --------
