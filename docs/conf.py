@@ -21,6 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx_copybutton",
     "code_blocks",
+    "greek_search",
     "mathml",
     "public_members",
 ]

@@ -120,7 +120,8 @@ def test_text_is_readable(browser, name, scheme):
         ("calibration", "Calibration"),
         ("spam filter", "A spam filter"),
         ("θ", "Gaussian discriminant analysis > θ and θ0 in several dimensions"),
-        ("PoissonNB", "suffice.naive_bayes.PoissonNB"),
+        ("theta", "Gaussian discriminant analysis > θ and θ0 in several dimensions"),
+        ("PoissonNB", "PoissonNB"),
     ],
 )
 def test_search_works_from_disk(browser, words, first):
@@ -128,6 +129,13 @@ def test_search_works_from_disk(browser, words, first):
     found = browser.execute_async_script(RESULTS)
     assert found[0] == first, found
     assert console_messages(browser) == network_requests(browser) == []
+
+
+@pytest.mark.parametrize("letter", ["Σ", "φ", "ϕ", "μ"])
+def test_search_finds_the_letters_of_formulas(browser, letter):
+    open_page(browser, f"search.html?q={urllib.parse.quote(letter)}", DESKTOP)
+    found = browser.execute_async_script(RESULTS)
+    assert any(each.startswith("Gaussian discriminant analysis") for each in found[:10]), found
 
 
 def test_results_lead_to_sections(browser):

@@ -1,12 +1,14 @@
 """Decisions by costs and thresholds."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from suffice import ClassError, InputError, NaiveBayes
+from suffice import ClassError, InputError, NaiveBayes, SufficeWarning
+from suffice.families import Gaussian
 from suffice.learning.decisions import cost_matrix, decide, least_cost, over_threshold
 from suffice.statistics import ClassAxis
 
@@ -84,6 +86,26 @@ def test_estimators_decide():
         model.decide(X, thresholds={1: 0.01}) == np.where(p[:, 1] >= 0.01, 1, np.where(p[:, 0] > p[:, 2], 0, 2))
     ).all()
     assert (model.decide(X, costs={(1, 2): 1e9, (0, 2): 1e9}) == 2).sum() < (model.predict(X) == 2).sum()
+
+
+@pytest.mark.parametrize("calibrate", [True, "isotonic"])
+@pytest.mark.parametrize("prior", [None, {"a": 0.9, "b": 0.1}])
+def test_thresholds_out_of_reach_warn(calibrate, prior):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 100)
+    X = rng.normal(size=(200, 2)) + 3.0 * (y == "b")[:, None]
+    X[:5] += 6.0  # rows that resemble the other class
+    model = NaiveBayes(Gaussian(variance="shared"), calibrate=calibrate).fit(X, y)
+    model = model if prior is None else model.with_prior(prior)
+    far = model.predict_proba([[300.0, 300.0]])[0, 1]
+    highest = model.calibration_.highest(model.fitted_.classes, model.fitted_.estimate.prior)[1]
+    assert far == pytest.approx(highest, rel=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.decide(X, thresholds={"b": 0.999 * highest})
+    if highest < 1:
+        with pytest.warns(SufficeWarning, match="No row reaches the threshold .* of class 'b'.* is at most 0"):
+            assert (model.decide(X, thresholds={"b": 0.5 + highest / 2}) == "a").all()
 
 
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.ImpossibleRowsWarning")

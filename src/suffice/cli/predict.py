@@ -144,8 +144,10 @@ class Predictions:
         density: bool,
     ) -> None:
         from suffice.exceptions import InputError
+        from suffice.learning.decisions import warn_about_thresholds
 
         self.model, self.costs, self.thresholds = model, costs, thresholds
+        warn_about_thresholds(model.fitted_, thresholds)
         self.density = density and model.fitted_.has_density
         if density and not self.density:
             note("The model has no density p(x), so log p(x) is not written.")

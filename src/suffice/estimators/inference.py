@@ -66,6 +66,7 @@ class Inference(Predictor):
         fitted = self.fitted_
         probabilities = prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
         codes = decisions.decide(probabilities, fitted.classes, costs, thresholds)
+        decisions.warn_about_thresholds(fitted, thresholds)
         codes[np.isnan(probabilities).any(axis=1)] = np.argmax(fitted.estimate.prior)  # as in `predict`
         out: Array = fitted.classes.labels[codes]
         return out

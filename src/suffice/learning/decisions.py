@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.exceptions import Argument, ClassError, InputError
+from suffice.exceptions import Argument, ClassError, InputError, SufficeWarning, warn_user
 from suffice.numerics.types import Codes, Float, Index
 from suffice.statistics import ClassAxis
 
-__all__ = ["Costs", "Thresholds", "cost_matrix", "decide", "least_cost", "over_threshold"]
+if TYPE_CHECKING:
+    from suffice.learning.fitted import Fitted
+
+__all__ = ["Costs", "Thresholds", "cost_matrix", "decide", "least_cost", "over_threshold", "warn_about_thresholds"]
 
 Costs = Mapping[tuple[Hashable, Hashable], float]
 """Cost of an error by (true class, predicted class)."""
@@ -38,6 +42,24 @@ def decide(
     if thresholds is not None:
         return over_threshold(probabilities, _threshold_array(classes, thresholds))
     return _codes(probabilities.argmax(axis=1))
+
+
+def warn_about_thresholds(fitted: Fitted, thresholds: Thresholds | None) -> None:
+    """Warn about thresholds that no row can reach, because calibrated probabilities have a limit below them."""
+    if fitted.calibration is None or thresholds is None:
+        return
+    given = _threshold_array(fitted.classes, thresholds)
+    highest = fitted.calibration.highest(fitted.classes, fitted.estimate.prior)
+    for k in np.flatnonzero(given > highest).tolist():
+        label = fitted.classes.label(k)
+        warn_user(
+            SufficeWarning(
+                f"No row reaches the threshold {given[k]:g} of class {label!r}: the calibrated probability of this "
+                f"class is at most {highest[k]:.4g}. Choose a lower threshold, or fit the model to more rows.",
+                argument="thresholds",
+                page="docs/calibration.md",
+            )
+        )
 
 
 def least_cost(probabilities: Float, costs: Float) -> Codes:
