@@ -77,4 +77,4 @@ dist/.built: $(MADE) $(SOURCES) $(shell find src/suffice -name '*.py')
 	@touch $@
 
 clean: ## remove the files that other targets created
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist docs/reference/generated

@@ -8,9 +8,9 @@ import unicodedata
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 
-GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρστυφχψωϕ"
+GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρστυφχψωϕςϑϵ"
 LETTERS = {letter: unicodedata.name(letter).replace(" SYMBOL", "").split()[-1].lower() for letter in GREEK}
-LETTERS |= dict.fromkeys("Λλ", "lambda")  # Unicode says lamda
+LETTERS |= dict.fromkeys("Λλ", "lambda") | {"ϵ": "epsilon"}  # Unicode says lamda, and lunate epsilon
 NAMES = str.maketrans(LETTERS)
 
 
@@ -19,7 +19,7 @@ class English(SearchEnglish):
 
     js_splitter_code = (
         f"const greek = {json.dumps(LETTERS)};\n"
-        "var splitQuery = (query) => query.replace(/[\\u0391-\\u03d5]/gu, (letter) => greek[letter] ?? letter)"
+        "var splitQuery = (query) => query.replace(/[\\u0391-\\u03f5]/gu, (letter) => greek[letter] ?? letter)"
         ".split(/[^\\p{Letter}\\p{Number}_\\p{Emoji_Presentation}]+/gu).filter((term) => term);"
     )
 

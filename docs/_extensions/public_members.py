@@ -12,5 +12,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _skipped(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
-    module = getattr(getattr(member, "fget", member), "__module__", None)
+    function = getattr(member, "fget", None) or getattr(member, "func", member)  # of a property, or a cached one
+    module = getattr(function, "__module__", None)
     return True if isinstance(module, str) and not module.startswith("suffice") else None

@@ -1,4 +1,4 @@
-"""Suffice: generative classifiers that learn sums, so models can be merged, updated and reduced exactly.
+"""Suffice: generative classifiers that learn in one pass, merge, and unlearn rows exactly.
 
 A first example:
 
@@ -8,8 +8,8 @@ A first example:
 >>> model = GaussianDiscriminant().fit(X, y)
 >>> model.score(X, y)
 0.98
->>> model.predict_proba(X[70:71]).round(4)
-array([[0.    , 0.2755, 0.7245]])
+>>> model.predict_proba(X[77:78]).round(2)
+array([[0.  , 0.64, 0.36]])
 
 Fit a model::
 
@@ -17,7 +17,7 @@ Fit a model::
     a table of mixed columns         NaiveBayes
     numbers that are correlated      GaussianDiscriminant
     columns that depend in pairs     AveragedDependence
-    texts                            TextNaiveBayes; WordCounts for a sparse matrix
+    texts                            TextNaiveBayes.tuned(); WordCounts for a sparse matrix
     mails                            suffice.text.mail.load_mails
     files of any size                fit("data/*.parquet", target="label")
     a stream of batches              model.partial_fit(X, y)

@@ -209,3 +209,13 @@ def test_a_piped_mail_is_not_read_line_by_line(sms, head):
 def test_a_named_pipe_is_not_opened_to_look_at_it(sms):
     done = shell(f"suffice predict {sms} <(printf 'body\\ncheap pills\\n') -q", ".")
     assert (done.returncode, len(labels(done.stdout))) == (0, 1), done.stderr
+
+
+def test_a_maildir_is_one_class(mails, folder):
+    ran("fit", mails, "-o", "maildir.suffice")
+    for name in ("cur", "new", "tmp"):
+        (folder / "Maildir" / name).mkdir(parents=True)
+    (folder / "Maildir" / "cur" / "1795000001.M1P1.host:2,S").write_bytes(MAIL)
+    (folder / "Maildir" / "new" / "1795000002.M2P1.host").write_bytes(MAIL)
+    found = labels(ran("predict", "maildir.suffice", "Maildir"))
+    assert found == 2 * labels(ran("predict", "maildir.suffice", "Maildir/new/1795000002.M2P1.host"))

@@ -1,6 +1,8 @@
-"""Every number in the prose of a page is asserted: shown by code of the page, by a table of measurements, or by a fact.
+"""Every number in the prose of a page has a source: the code of the page, a table of measurements, or a fact.
 
-The facts are in ``claims.py``. Prose is what a reader reads: no code, no formulas, no table that is mostly numbers.
+The facts are in ``claims.py``. Prose is what a reader reads: no code, no formulas, no table that is mostly numbers. A
+number that also stands elsewhere in the code or the tables of the page counts as shown, whole numbers up to 10 and
+numbers in words are not checked, and measurements are not repeated: only their script must exist.
 """
 
 import re

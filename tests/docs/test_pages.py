@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 TEACHING = sorted(path for path in (DOCS / "models").glob("*.md") if path.name != "index.md")
-FORMULA_LINE = re.compile(r"^\|.*\| *`(test_\w+)` *\|$", re.MULTILINE)
+FORMULA_LINE = re.compile(r"\|.*\| *`(test_\w+)` *\|")
 LINK = re.compile(r"(?<!!)\[[^]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -42,10 +42,14 @@ def test_every_picture_is_made_by_a_script_and_shown():
 @pytest.mark.parametrize("path", TEACHING, ids=lambda path: path.stem)
 def test_every_formula_has_a_test(path):
     """The tests themselves compare attributes with the formulas."""
-    named = FORMULA_LINE.findall(path.read_text(encoding="utf-8").partition("## Formulas")[2])
-    assert named, "The page has no table of formulas."
-    tests = "\n".join(each.read_text(encoding="utf-8") for each in Path(__file__).parent.glob("test_*.py"))
-    assert [name for name in named if f"def {name}(" not in tests] == []
+    section = path.read_text(encoding="utf-8").partition("## Formulas")[2]
+    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    assert lines, "The page has no table of formulas."
+    assert [line for line in lines if not FORMULA_LINE.fullmatch(line)] == []
+    tests = "".join(
+        (ROOT / each).read_text(encoding="utf-8") for each in re.findall(r"`(tests/docs/test_\w+\.py)`", section)
+    )
+    assert [line for line in lines if f"def {FORMULA_LINE.fullmatch(line)[1]}(" not in tests] == []
 
 
 def test_the_reference_lists_everything_public():

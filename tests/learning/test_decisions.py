@@ -103,9 +103,16 @@ def test_thresholds_out_of_reach_warn(calibrate, prior):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.decide(X, thresholds={"b": 0.999 * highest})
-    if highest < 1:
-        with pytest.warns(SufficeWarning, match="No row reaches the threshold .* of class 'b'.* is at most 0"):
-            assert (model.decide(X, thresholds={"b": 0.5 + highest / 2}) == "a").all()
+    assert highest < 1
+    with pytest.warns(SufficeWarning, match="No row reaches the threshold .* of class 'b'.* is at most 0"):
+        assert (model.decide(X, thresholds={"b": 0.5 + highest / 2}) == "a").all()
+
+
+def test_a_threshold_of_a_class_with_prior_zero_warns():
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes(calibrate=True).fit(X, y).with_prior({0: 0.5, 1: 0.5, 2: 0.0})
+    with pytest.warns(SufficeWarning, match="of class 2: .* is at most 0"):
+        assert (model.decide(X, thresholds={2: 0.5}) < 2).all()
 
 
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.ImpossibleRowsWarning")

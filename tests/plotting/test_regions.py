@@ -185,3 +185,11 @@ def test_times_are_dates_and_durations_have_units_on_both_axes(order, kind):
     assert set(texts) == {"when", "wait (hours)"}
     assert all(text.startswith("202") and len(text) == 10 for text in texts["when"])
     assert all(float(text.replace("−", "-")) <= 10 for text in texts["wait (hours)"])
+
+
+@pytest.mark.parametrize("mix", ["auto", 0.3])
+def test_a_mixed_model_is_compared_with_a_shared_covariance(mix):
+    """The second model has no mix, which would warn."""
+    model = GaussianDiscriminant("own", mix=mix).fit(X[:, :2], Y)
+    display = model.plot(X[:, :2], Y, compare=True, ax=Figure().subplots(1, 2))
+    assert len(display.ellipses_) == 2

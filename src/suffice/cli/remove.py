@@ -50,8 +50,8 @@ def command(
 ) -> None:
     """Remove the rows of DATA from MODEL, as if it had never seen them.
 
-    The model must have learned these rows, with the same labels and weights. Only choices that the first rows have made
-    stay: families, cuts, weights and the bins of histograms.
+    The model must have learned these rows, with the same labels and weights. The calibration and the choices of the fit
+    stay: settings that are auto, families, cuts, weights and the bins of histograms.
     """
     check_writable(output)
     import suffice

@@ -170,7 +170,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
                     Argument("mix", self.mix),
                     " has no effect on a shared covariance. Set ",
                     Argument("covariance", "own"),
-                    " to mix own covariances with the shared one.",
+                    " to use it.",
                     argument="mix",
                 )
             )

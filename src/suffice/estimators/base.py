@@ -297,8 +297,8 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Remove rows from the model, as if it had never seen them.
 
-        Only choices that were made in `fit` stay: the values of settings that are "auto", families that are "best",
-        cuts, weights of columns, and the bin widths of the families "histogram" and "binned".
+        Choices that were made in `fit` stay: the calibration, the values of settings that are "auto", families that are
+        "best", cuts, weights of columns, and the bin widths of the families "histogram" and "binned".
 
         Parameters
         ----------

@@ -41,7 +41,8 @@ class Inference(Predictor):
             and a correct decision costs 0. Expected costs are as good as the probabilities, so set ``calibrate`` first.
         thresholds : mapping of class to float, optional
             Probability from which a class is chosen. If several classes reach their thresholds, the class is chosen
-            that exceeds its threshold by the largest factor; if none does, the most probable class without a threshold.
+            that exceeds its threshold by the largest factor; if none does, the most probable class without a
+            threshold, or the most probable of all if each has one.
 
         Returns
         -------

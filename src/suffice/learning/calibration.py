@@ -127,7 +127,7 @@ class Calibration:
     def highest(self, classes: ClassAxis, prior: Float) -> Float:
         """The probability of each class (K,) in a row that the model is certain of: below 1 if there are outliers."""
         certain = np.where(np.eye(len(classes), dtype=bool), 0.0, -MAX_SURPRISE)
-        return np.diagonal(bayes.posterior(self.applied(certain, classes, prior)))
+        return np.where(prior > 0, np.diagonal(bayes.posterior(self.applied(certain, classes, prior))), 0.0)
 
     def row_offsets(self, joint: Float, classes: ClassAxis, prior: Float) -> Float:
         """The offset of each row and class (n, K): 0 for rows that keep the prior."""

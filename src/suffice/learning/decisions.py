@@ -55,9 +55,8 @@ def warn_about_thresholds(fitted: Fitted, thresholds: Thresholds | None) -> None
         warn_user(
             SufficeWarning(
                 f"No row reaches the threshold {given[k]:g} of class {label!r}: the calibrated probability of this "
-                f"class is at most {highest[k]:.4g}. Choose a lower threshold, or fit the model to more rows.",
+                f"class is at most {highest[k]:.4g}. Choose a lower threshold.",
                 argument="thresholds",
-                page="docs/calibration.md",
             )
         )
 

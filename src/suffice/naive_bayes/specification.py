@@ -123,26 +123,12 @@ class NaiveBayesSpecification(TunableSpecification):
         return tuple(chosen_blocks(self.families_of(schema), schema, self.family_settings(tuning), found))
 
     def _warn_about_settings(self) -> None:
-        """Warn about ``smoothing`` or ``estimation`` that have no effect."""
-        smooths = self.smoothing not in (None, 0)
-        if smooths and self.estimation == "mle":
-            warn_user(
-                SufficeWarning(
-                    Argument("smoothing", self.smoothing),
-                    " has no effect with ",
-                    Argument("estimation", "mle"),
-                    ", which does not smooth. Set ",
-                    Argument("estimation", "map"),
-                    " for Laplace smoothing.",
-                    argument="smoothing",
-                )
-            )
-            smooths = False
+        """Warn about ``smoothing`` or ``estimation`` that have no effect on families given by name."""
         given = self.families.values() if isinstance(self.families, Mapping) else [self.families]
         named = {each for each in given if isinstance(each, str) and each not in ("auto", BEST)}
-        changed = {"smoothing": smooths, "estimation": self.estimation not in (None, "map")}
-        for name in sorted(named):
-            has = vars(family_of(name, self.family_settings(None)))
+        settings = {name: vars(family_of(name, self.family_settings(None))) for name in sorted(named)}
+        changed = {"smoothing": self.smoothing is not None, "estimation": self.estimation not in (None, "map")}
+        for name, has in settings.items():
             for setting in (setting for setting, is_changed in changed.items() if is_changed and setting not in has):
                 warn_user(
                     SufficeWarning(
@@ -151,6 +137,19 @@ class NaiveBayesSpecification(TunableSpecification):
                         argument=setting,
                     )
                 )
+        estimated = "auto" in given or any({"smoothing", "estimation"} <= set(has) for has in settings.values())
+        if estimated and self.estimation == "mle" and self.smoothing not in (None, 0):
+            warn_user(
+                SufficeWarning(
+                    Argument("smoothing", self.smoothing),
+                    " does not change predictions with ",
+                    Argument("estimation", "mle"),
+                    ". Set ",
+                    Argument("estimation", "map"),
+                    " to smooth.",
+                    argument="smoothing",
+                )
+            )
 
     def check_batch(self, fitted: Fitted, model: Model, table: Table) -> None:
         """Raise if a column of strings brings numbers, or the other way round."""

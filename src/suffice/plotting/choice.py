@@ -57,8 +57,8 @@ def _unknown_option(name: str, kind: str, known: list[str]) -> str:
         for other, display in KINDS.items()
         if name in inspect.signature(getattr(plotting, display).from_estimator).parameters
     ]
-    advice = f" It is an option of kind={' and kind='.join(others)}." if others else did_you_mean(name, known)
-    return f"The plot {kind!r} has no option {name!r}.{advice} Its options are {listed(known, 20)}."
+    advice = f" It is an option of kind={' or kind='.join(others)}." if others else did_you_mean(name, known)
+    return f"The plot {kind!r} has no option {name!r}.{advice} The options of {kind!r} are {listed(known, 20)}."
 
 
 def suitable_kind(fitted: Fitted) -> str:

@@ -329,6 +329,7 @@ def _both_covariances(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
         )
     if X is None or y is None:
         raise InputError("compare fits a second model: give X and y.", argument="y" if y is None else "X")
-    other = clone(estimator).set_params(covariance="own" if now == "shared" else "shared").fit(X, y)
+    changed = {"covariance": "own"} if now == "shared" else {"covariance": "shared", "mix": 0.0}
+    other = clone(estimator).set_params(**changed).fit(X, y)
     both = {now: estimator, other.covariance: other}
     return {f"{name} covariance{'s' if name == 'own' else ''}": both[name] for name in ("shared", "own")}

@@ -491,8 +491,12 @@ def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns:
         The family to test.
     seed : int, default=0
         Seed of the random rows.
-    n_rows, n_columns, n_classes : int, default=200, 3 and 3
-        Size of the example.
+    n_rows : int, default=200
+        Rows of the example.
+    n_columns : int, default=3
+        Columns of the example.
+    n_classes : int, default=3
+        Classes of the example.
 
     Raises
     ------

@@ -264,3 +264,15 @@ class TestLoading:
     def test_class_without_mail(self, tmp_path):
         with pytest.raises(InputError, match="Class 'ham' has no mail"):
             load_mails({"spam": write(tmp_path / "a.eml"), "ham": write(tmp_path / "Inbox", b"")})
+
+
+def test_a_mail_of_two_classes_is_an_error(tmp_path):
+    """A Maildir includes its folders ``.Name``."""
+    for name in ("cur", "new", "tmp", ".Junk/cur", ".Junk/new", ".Junk/tmp"):
+        (tmp_path / "Maildir" / name).mkdir(parents=True)
+    write(tmp_path / "Maildir" / "cur" / "1.host:2,S")
+    write(tmp_path / "Maildir" / ".Junk" / "cur" / "2.host:2,S")
+    with pytest.raises(InputError, match=r"belongs to two classes, 'ham' and 'spam'\. .* includes its subfolders"):
+        load_mails({"ham": tmp_path / "Maildir", "spam": tmp_path / "Maildir" / ".Junk"})
+    mails = load_mails({"ham": tmp_path / "Maildir" / "cur", "spam": tmp_path / "Maildir" / ".Junk"})
+    assert mails.labels.tolist() == ["ham", "spam"]

@@ -104,11 +104,10 @@ def check_regular(
             ]
         remedies.append(("share it (", Argument("covariance", "shared"), ")"))
         advice = [piece for remedy in remedies for piece in (", or ", *remedy)][1:]
-        too_few = f" (at least {d + 1} are needed)" if statistic.weight[k] <= d else ""
         raise SingularCovarianceError(
             f"The covariance of class {statistic.classes.label(k)!r} has rank {rank} of {d}: its rows"
             f"{'' if family.estimation == 'mle' else ', including the pseudo-rows of the prior,'} "
-            f"weigh {statistic.weight[k]:.6g}{too_few}, and they are constant or linearly dependent in "
+            f"weigh {statistic.weight[k]:.6g}, and they are constant or linearly dependent in "
             f"{columns_at(names, each.dependent)}. To fix this, ",
             *advice,
             ".",

@@ -229,15 +229,16 @@ def _is_lines(raw: RawInput, text_column: str | None, options: ReadOptions) -> b
 def _check_lines(inputs: Sequence[RawInput]) -> None:
     """Raise if an input looks like a mail, whose lines are not texts of their own."""
     from suffice.text.mail.headers import starts_as_mail
-    from suffice.text.mail.mbox import starts_as_mbox
 
     for raw in inputs:
         head, _ = raw.head()
-        if starts_as_mail(head) or starts_as_mbox(head):
+        if starts_as_mail(head):
             raise InputError(
                 f"{raw.name} looks like a mail. To read it as one, set ",
                 Argument("format", "mails"),
-                "; to read its lines as texts, put the name of their column into the first line.",
+                "; to read its lines as texts, set ",
+                Argument("format", "lines"),
+                ".",
                 file=raw.name,
                 argument="format",
                 page="docs/mail.md",

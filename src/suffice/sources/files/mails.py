@@ -24,54 +24,48 @@ STANDARD_INPUT = "standard input"
 NAMES = ["text", "label", "path"]
 MAX_MAILS = 1000  # of a batch
 MAX_BYTES = 1 << 24  # of text of a batch
-HEAD_BYTES = 1 << 16  # read of a file to see whether it is a mail
 ONE_MAIL = (".eml", ".emlx")
 MAIL_FILES = (*ONE_MAIL, ".mbox", ".mbx")
 MAIL_SUFFIXES = (".eml", ".emlx", ".mbox", ".mbx", ".txt", "")
 
 
 def is_mail(path: str) -> bool:
-    """Whether a file holds mails, by its name, or by its first lines if its name has no suffix.
+    """Whether a file holds mails, by its name, or by its first lines if its name does not say what it holds.
 
     >>> is_mail("inbox/1.eml"), is_mail("notes.txt")
     (True, False)
     """
-    return _suffix(path) in MAIL_FILES or (_suffix(path) == "" and not _is_data(path) and _begins_as_mail(path))
+    return _suffix(path) in MAIL_FILES or (format_by_name(path) is None and _begins_as_mail(path))
 
 
 def holds_mails(folder: str) -> bool:
     """Whether a folder contains mails, or a folder of mails or an mbox for each class, and no other files.
 
     Files named .eml, .mbox, .txt or without a suffix count as mails. Directly in the folder, .txt files do not, and
-    the first lines of files without a suffix decide.
+    the first lines decide about files whose names do not say what they hold.
     """
     files = files_below(folder)
     return bool(files) and all(_looks_like_mail(folder, os.path.relpath(path, folder)) for path in files)
 
 
 def _looks_like_mail(folder: str, path: str) -> bool:
-    if os.sep not in path:
-        return is_mail(os.path.join(folder, path))
-    return not _is_data(path) and _suffix(path) in MAIL_SUFFIXES
-
-
-def _is_data(path: str) -> bool:
-    """Whether the name of a file says that it holds a table."""
-    return format_by_name(path) not in (None, "csv") or path.lower().endswith((".csv", ".csv.gz"))
+    known = format_by_name(path) not in (None, "csv") or path.lower().endswith((".csv", ".csv.gz"))
+    if os.sep in path and not known and _suffix(path) in MAIL_SUFFIXES:
+        return True
+    return is_mail(os.path.join(folder, path))
 
 
 def _begins_as_mail(path: str) -> bool:
-    from suffice.text.mail.headers import starts_as_mail
-    from suffice.text.mail.mbox import starts_as_mbox
+    from suffice.text.mail.headers import MAX_HEADER_BYTES, starts_as_mail
 
     if not os.path.isfile(path):  # a pipe can be read once only
         return False
     try:
         with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES)
+            head = file.read(MAX_HEADER_BYTES)
     except OSError:
         return False
-    return starts_as_mail(head) or starts_as_mbox(head)
+    return starts_as_mail(head)
 
 
 def _suffix(path: str) -> str:
@@ -146,6 +140,8 @@ def _classes(path: str) -> list[tuple[str, str]]:
     if path == "-":
         return [(STANDARD_INPUT, path)]
     expanded = os.path.expanduser(path)
+    if _is_maildir(expanded):
+        return [(_label(os.path.normpath(os.path.abspath(expanded))), expanded)]
     if not os.path.isdir(expanded):
         own = _suffix(expanded) in ONE_MAIL
         return [(_label(os.path.dirname(os.path.abspath(expanded)) if own else expanded), expanded)]
@@ -158,6 +154,10 @@ def _classes(path: str) -> list[tuple[str, str]]:
     if not any(os.path.isdir(os.path.join(expanded, each)) or _suffix(each) in (".mbox", ".mbx") for each in entries):
         return [(_label(os.path.normpath(os.path.abspath(expanded))), expanded)]  # mails of one class
     return [(_label(each), os.path.join(expanded, each)) for each in entries]
+
+
+def _is_maildir(path: str) -> bool:
+    return all(os.path.isdir(os.path.join(path, each)) for each in ("cur", "new"))
 
 
 def _label(path: str) -> str:

@@ -87,7 +87,7 @@ def open_source(
     delimiter : str, optional
         Delimiter of a CSV. By default it is found in the first rows.
     header : bool, default=True
-        Whether the first row of a CSV has the column names. If not, the columns are called ``names``, or ``column_1``,
+        Whether the first row of a CSV has the column names. If not, the names are those in ``names``, or ``column_1``,
         ``column_2``, ...
     names : sequence of str, optional
         Names of all columns of a CSV. They replace those of the first row, unless ``header`` is False.

@@ -9,6 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from suffice.text.mail.charsets import decode_text
 from suffice.text.mail.faults import MailFaults
+from suffice.text.mail.mbox import starts_as_mbox
 from suffice.text.mail.transfer import decode_base64
 
 __all__ = [
@@ -26,7 +27,7 @@ Fields = list[tuple[str, bytes]]
 """Lower-case name and folded value of each field, in order."""
 
 MAX_HEADER_BYTES = 262_144
-USUAL = {"date", "delivered-to", "from", "message-id", "mime-version", "received", "return-path", "subject", "to"}
+USUAL = {"date", "from", "message-id", "mime-version", "return-path", "subject", "to"}
 FIELD = re.compile(rb"([!-9;-~]{1,200})[ \t]*:")
 BLANK_LINE = re.compile(rb"\n\r?\n")
 TYPE = re.compile(r"\s*([\w.+-]+/[\w.+-]+|[\w.+-]*)")
@@ -36,16 +37,21 @@ NAME_OR_WORD = re.compile(r"\w+(?:[.-]\w+)*")
 
 
 def starts_as_mail(head: bytes) -> bool:
-    r"""Whether a file begins as one mail: with header fields, at least one of them usual, and a blank line.
+    r"""Whether a file begins as one mail or an mbox.
 
-    >>> starts_as_mail(b"Subject: lunch\n\nAt noon?"), starts_as_mail(b"Subject: lunch\nSubject: dinner\n")
+    A mail begins with header fields, at least one of them usual, and a blank line. Only fields of the transport repeat.
+
+    >>> starts_as_mail(b"Subject: lunch\n\nAt noon?"), starts_as_mail(b"Subject: lunch\nSubject: dinner\n\n")
     (True, False)
     """
+    if starts_as_mbox(head):
+        return True
     blank = BLANK_LINE.search(head)
     if blank is None:
         return False
     fields, rest = split_fields(head[: blank.end()], MailFaults())
-    return not rest and any(name in USUAL for name, _ in fields)
+    usual = [name for name, _ in fields if name in USUAL]
+    return not rest and 0 < len(usual) == len(set(usual))
 
 
 def split_fields(data: bytes, faults: MailFaults) -> tuple[Fields, bytes]:

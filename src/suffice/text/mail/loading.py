@@ -154,9 +154,17 @@ def load_mails(
     sizes: list[int] = []
     faults: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
+    class_of: dict[str, Label] = {}
     for name, reader in zip(names, readers, strict=True):
         before = len(texts)
         for mail in reader:
+            if mail.path is not None and class_of.setdefault(str(mail.path), name) != name:
+                raise InputError(
+                    f"The file {str(mail.path)!r} belongs to two classes, {class_of[str(mail.path)]!r} and {name!r}. "
+                    "Name each file once; a Maildir includes its subfolders.",
+                    argument="sources",
+                    file=str(mail.path),
+                )
             if mail.faults:
                 faulty.append(len(texts))
             faults.update(mail.faults)
