@@ -435,20 +435,7 @@ class SingularCovarianceError(SufficeError, LinAlgError):
 
 
 class SufficeWarning(_Facts, UserWarning):
-    """Base class of all warnings of the library.
-
-    Attributes
-    ----------
-    rows : list of int or None
-        All rows that the message is about.
-    column : object
-        Name of the column at fault, or its position if columns have no names.
-    argument : str or None
-        Name of the argument whose value is wrong.
-    file, line : str or None, int or None
-        The place in a file, with lines counted from 1.
-    page : str or None
-        The page of the documentation that explains it, such as ``"docs/algebra.md"``.
+    """Base class of all warnings of the library, with the attributes of `SufficeError`.
 
     See Also
     --------
