@@ -176,9 +176,10 @@ def test_shrinkage_leads_to_the_diagonal():
     assert textbook_discriminant("own", shrinkage="ledoit_wolf").fit(X, y).shrinkage_.shape == (3,)
 
 
-@pytest.mark.parametrize("shape", ["full", "diagonal"])
+@pytest.mark.parametrize(
+    ("shape", "shrinkage"), [("full", None), ("full", "oas"), ("full", "ledoit_wolf"), ("diagonal", None)]
+)
 @pytest.mark.parametrize("covariance", ["shared", "own"])
-@pytest.mark.parametrize("shrinkage", [None, "oas", "ledoit_wolf"])
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_units_do_not_matter(shape, covariance, shrinkage, factor):
     X, y = load_wine(return_X_y=True)
@@ -319,6 +320,10 @@ def test_univariate_by_hand():
     [
         ({"mix": "auto"}, "mix='auto' has no effect on a shared covariance. Set covariance='own'"),
         ({"mix": 0.3}, "mix=0.3 has no effect on a shared covariance"),
+        ({"shape": "diagonal", "shrinkage": 0.5}, "shrinkage=0.5 has no effect on a diagonal covariance"),
+        ({"shape": "spherical", "shrinkage": "oas"}, "shrinkage='oas' has no effect on a spherical covariance"),
+        ({"smoothing": 50}, "smoothing=50 has no effect on maximum likelihood. Set estimation='map'"),
+        ({"smoothing": 5, "estimation": "mle"}, "smoothing=5 has no effect on maximum likelihood"),
     ],
 )
 def test_settings_without_effect_warn(settings, message):
@@ -326,7 +331,8 @@ def test_settings_without_effect_warn(settings, message):
     with pytest.warns(SufficeWarning, match=re.escape(message)) as caught:
         model = GaussianDiscriminant(**settings).fit(X, y)
     assert len(caught) == 1
-    np.testing.assert_array_equal(model.covariance_, GaussianDiscriminant().fit(X, y).covariance_)
+    without = {name: value for name, value in settings.items() if name in ("shape", "estimation")}
+    np.testing.assert_array_equal(model.covariance_, GaussianDiscriminant(**without).fit(X, y).covariance_)
     with pytest.warns(SufficeWarning, match=re.escape(message)) as caught:
         GaussianDiscriminant(**settings).partial_fit(X, y).partial_fit(X, y)
     assert len(caught) == 1  # not in each batch

@@ -139,6 +139,22 @@ def test_logistic_regression_is_ahead_on_heavy_tails():
         assert 0.24 < penalised < 0.28
 
 
+def test_outliers_of_more_rows_make_gda_worse():
+    new, truth = heavy_tailed_rows(4000, seed=1_000_000)
+    few, many = (
+        np.mean(
+            [
+                log_loss(
+                    truth, GaussianDiscriminant(estimation="mle").fit(*heavy_tailed_rows(n, seed=s)).predict_proba(new)
+                )
+                for s in range(8)
+            ]
+        )
+        for n in (320, 20_000)
+    )
+    assert many > few + 0.05
+
+
 def test_poisson_posterior_is_logistic():
     rates = np.array([[2.0, 5.0], [6.0, 1.0]])
     model = NaiveBayes.from_parameters({0: {"rate": rates[:, 0]}, 1: {"rate": rates[:, 1]}}, prior={0: 0.6, 1: 0.4})

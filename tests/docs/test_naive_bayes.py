@@ -218,6 +218,14 @@ def test_bernoulli_linear_form():
     check_logistic(model, X)
 
 
+def test_levels_have_log_ratios():
+    levels, y = two_classes(lambda rng, k: rng.integers(0, 3 - k, (500, 1)) + k, seed=6)
+    model = NaiveBayes("categorical", estimation="mle").fit(levels, y)
+    low, high = ([np.mean(levels[y == k] == level) for level in (1, 2)] for k in (0, 1))
+    expected = np.log(np.divide(high, low)) + np.log(y.mean() / (1 - y.mean()))
+    np.testing.assert_allclose(model.decision_function([[1], [2]]), expected, rtol=1e-10)
+
+
 def test_own_variances_are_quadratic():
     X, y = two_classes(lambda rng, k: rng.normal(k, 1.0 + k), seed=7)
     model = NaiveBayes("gaussian", estimation="mle").fit(X, y)

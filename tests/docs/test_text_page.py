@@ -240,6 +240,8 @@ def test_absent_words_are_the_length():
     theta0 = np.sum(np.log1p(-phi[1]) - np.log1p(-phi[0]))
     assert_allclose(model.linear_form().theta0, theta0, rtol=1e-10)
     assert 1 < theta0 / (different[0] - different[1]) < 1.5
+    excess = np.log1p(-phi[1]) - np.log1p(-phi[0]) - (phi[0] - phi[1])
+    assert np.sort(excess)[-10:].sum() > 0.5 * excess.sum()  # of the most frequent words
     assert TextNaiveBayes().fit(texts, ["ham"] * 400 + ["spam"] * 400).linear_form().theta0 == 0
 
 
@@ -261,6 +263,10 @@ def test_repeating_a_message(smooth):
     for times in (1, 10):
         found = model.predict_proba([" ".join([NEW] * times)])[0, 1]
         assert_allclose(found, 1 / (1 + np.exp(-log_odds)), rtol=1e-8)  # weights are rounded to 2⁻³⁰
+    uneven = [" ".join(["free free free lottery you"] * times) for times in (1, 10, 100)]
+    assert (np.diff(model.predict_proba(uneven)[:, 1]) > 0).all()
+    exact = TextNaiveBayes(length=1.0).fit(MESSAGES, LABELS).predict_proba(uneven)
+    assert_allclose(exact, exact[[0, 0, 0]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("lost", [1, 3, 9])

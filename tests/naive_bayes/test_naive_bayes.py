@@ -187,6 +187,8 @@ def test_a_setting_that_a_named_family_does_not_have_warns(setting):
         warnings.simplefilter("error")
         NaiveBayes("best", **setting).fit(x, y)
         NaiveBayes("histogram").fit(x, y)
+    with pytest.warns(SufficeWarning, match="smoothing=20 does not change predictions"):
+        NaiveBayes("best", estimation="mle", smoothing=20).fit(x, y)
 
 
 def test_smoothing_without_effect_warns():

@@ -21,9 +21,8 @@ from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Block, Model
 from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
-from suffice.sources.row_reader import RowLayout
 from suffice.statistics import Membership, Moments
-from suffice.tables.table import Schema, Table
+from suffice.tables.table import Schema
 
 __all__ = ["GaussianDiscriminantSpecification"]
 
@@ -158,22 +157,19 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         """One block of all columns."""
         return (Block(self.family(tuning), slice(None), schema.names),)
 
-    def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
-        """Warn about ``mix`` without effect."""
-        self.warn_about_first_batch(model, layout)
-
-    def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:
-        """Warn about ``mix`` if the covariance is shared, so there is nothing to mix."""
+    def warn_about_settings(self) -> None:
+        """Warn about ``mix``, ``shrinkage`` and ``smoothing`` without effect."""
+        no_prior = self.estimation in (None, "mle")
         if self.covariance == "shared" and self.mix != 0:
-            warn_user(
-                SufficeWarning(
-                    Argument("mix", self.mix),
-                    " has no effect on a shared covariance. Set ",
-                    Argument("covariance", "own"),
-                    " to use it.",
-                    argument="mix",
-                )
-            )
+            self._warn_without_effect("mix", "on a shared covariance", Argument("covariance", "own"))
+        if self.shape != "full" and self.shrinkage not in (None, 0):
+            self._warn_without_effect("shrinkage", f"on a {self.shape} covariance", Argument("shape", "full"))
+        if no_prior and self.conjugate_prior is None and self.smoothing != 1:
+            self._warn_without_effect("smoothing", "on maximum likelihood", Argument("estimation", "map"))
+
+    def _warn_without_effect(self, name: str, where: str, instead: Argument) -> None:
+        value = Argument(name, getattr(self, name))
+        warn_user(SufficeWarning(value, f" has no effect {where}. Set ", instead, " to use it.", argument=name))
 
     def notes(self, model: Model) -> tuple[SufficeWarning, ...]:
         """How many rows ``missing="drop"`` has not used."""

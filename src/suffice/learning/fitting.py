@@ -139,6 +139,7 @@ def fit(
         if not model.weights.weight.any():
             raise InputError(f"Column {rows.weights!r} holds no weight above zero.", column=rows.weights)
         specification.check_fit(rows.n_rows, model.classes, first.layout.n_columns)
+    specification.warn_about_settings()
     specification.warn_about_columns(model, first.table, first.layout)
     given = specification.given_covariances(first.table, first.members)
     fitted = Fitted(specification, first.layout, model, given=given, settled=True)
@@ -344,6 +345,7 @@ def update(
         for block in merged.blocks:
             check_named_classes(block.family, merged.classes)
     if expected.fitted is None:
+        specification.warn_about_settings()
         specification.warn_about_first_batch(merged, layout)
         out = Fitted(specification, layout, merged, declared)
     else:

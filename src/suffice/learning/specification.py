@@ -224,6 +224,9 @@ class Specification(ABC):
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:  # noqa: B027
         """Raise if two fitted models cannot be merged."""
 
+    def warn_about_settings(self) -> None:  # noqa: B027
+        """Warn about parameters without effect, at a fit or the first batch of a stream."""
+
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:  # noqa: B027
         """Warn about columns of a fit that have no effect, or look like something else."""
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from suffice import bayes
-from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.learning.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
 from suffice.learning.column_weights import MOST_COLUMNS, equal_weights, fit_column_weights, some_rows
 from suffice.learning.fitted import Fitted
@@ -91,6 +91,20 @@ class TunableSpecification(Specification):
         assert members is not None
         precision = self.offset_precision if self.calibrates else None
         return replace(fitted, tuning=self.choose(with_data_prior(fitted), table, members, precision))
+
+    def warn_about_smoothing(self, smoothing: float | str) -> None:
+        """Warn that ``smoothing`` has no effect because the estimate is one of maximum likelihood."""
+        warn_user(
+            SufficeWarning(
+                Argument("smoothing", smoothing),
+                " does not change predictions with ",
+                Argument("estimation", "mle"),
+                ". Set ",
+                Argument("estimation", "map"),
+                " to smooth.",
+                argument="smoothing",
+            )
+        )
 
     # ------------------------------------------------------------------ calibration
 

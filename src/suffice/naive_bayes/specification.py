@@ -122,7 +122,7 @@ class NaiveBayesSpecification(TunableSpecification):
         found = None if self.blocks is None else schema.found
         return tuple(chosen_blocks(self.families_of(schema), schema, self.family_settings(tuning), found))
 
-    def _warn_about_settings(self) -> None:
+    def warn_about_settings(self) -> None:
         """Warn about ``smoothing`` or ``estimation`` that have no effect on families given by name."""
         given = self.families.values() if isinstance(self.families, Mapping) else [self.families]
         named = {each for each in given if isinstance(each, str) and each not in ("auto", BEST)}
@@ -137,19 +137,11 @@ class NaiveBayesSpecification(TunableSpecification):
                         argument=setting,
                     )
                 )
-        estimated = "auto" in given or any({"smoothing", "estimation"} <= set(has) for has in settings.values())
+        estimated = {"auto", BEST} & set(given) or any(
+            {"smoothing", "estimation"} <= set(has) for has in settings.values()
+        )
         if estimated and self.estimation == "mle" and self.smoothing not in (None, 0):
-            warn_user(
-                SufficeWarning(
-                    Argument("smoothing", self.smoothing),
-                    " does not change predictions with ",
-                    Argument("estimation", "mle"),
-                    ". Set ",
-                    Argument("estimation", "map"),
-                    " to smooth.",
-                    argument="smoothing",
-                )
-            )
+            self.warn_about_smoothing(self.smoothing)
 
     def check_batch(self, fitted: Fitted, model: Model, table: Table) -> None:
         """Raise if a column of strings brings numbers, or the other way round."""
@@ -168,8 +160,7 @@ class NaiveBayesSpecification(TunableSpecification):
         self.warn_about_first_batch(model, layout)
 
     def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:
-        """Warn about text that is read as a category, and settings that a named family does not have."""
-        self._warn_about_settings()
+        """Warn about text that is read as a category."""
         schema, given = layout.schema, set(self.reader.with_given_family(layout))
         if schema.scores is not None:
             given |= {name for j, name in enumerate(schema.names) if schema.scores.chosen(j) is not None}

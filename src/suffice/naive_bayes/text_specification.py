@@ -157,6 +157,11 @@ class TextSpecification(TunableSpecification):
             return calibration
         return replace(calibration, outliers=max(calibration.outliers, 1 / (len(table) + 2)))
 
+    def warn_about_settings(self) -> None:
+        """Warn about ``smoothing`` without effect."""
+        if self.estimation == "mle" and self.smoothing not in (0, 1):
+            self.warn_about_smoothing(self.smoothing)
+
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
         """Warn about missing documents and about stop words that are not tokens."""
         warn_about_empty(model, table)
