@@ -18,9 +18,9 @@ from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
-MAIN = "Beside scikit-learn"
-MIXED = "A mixed table beside a plain matrix"
-SINGLE = "float32 beside float64"
+MAIN = "Compared with scikit-learn"
+MIXED = "A mixed table compared with a plain matrix"
+SINGLE = "float32 compared with float64"
 KINDS = "Layouts, weights and missing cells"
 OWN = "The library's own classes"
 MANY = "Many classes, many columns"

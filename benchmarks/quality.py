@@ -197,7 +197,7 @@ def report(results: dict[tuple[str, str], list[Result]], sets: dict[str, DataSet
             scores[model][name] = Score.of_folds(folds)
     sizes = {name: data.size for name, data in sets.items()}
     groups = {
-        "Sets that settings were chosen on": [name for name in TEN_SETS if name in sets],
+        "Development sets": [name for name in TEN_SETS if name in sets],
         "Other sets": [name for name in sets if name not in TEN_SETS],
         "All sets": list(sets),
     }

@@ -86,7 +86,7 @@ def bounds(figures: Iterable[Figure], machine: Machine) -> Table:
             multiple = linear.seconds / bound
             demand = f"≤ {PRODUCT_MULTIPLE}× {_words(multiple <= PRODUCT_MULTIPLE)}" if name.startswith("read") else ""
             lines.append(["LDA", name, duration(bound), duration(linear.seconds), f"{multiple:.2f}× the time", demand])
-    return ["fit", "bound", "the bound takes", "the fit takes", "that is", "required"], lines
+    return ["fit", "bound", "time of the bound", "time of the fit", "ratio", "required"], lines
 
 
 def plain_text(table: Table) -> str:

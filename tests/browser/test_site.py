@@ -32,6 +32,16 @@ wait();
 """
 
 
+CUT = """
+const scrolls = (each) => each && (/auto|scroll/.test(getComputedStyle(each).overflowX) || scrolls(each.parentElement));
+const shown = document.querySelectorAll("article *, .prev-next-area *");
+return [...shown].filter((each) => {
+  const box = each.getBoundingClientRect();
+  return !each.closest("math, svg") && box.width > 1 && box.right > innerWidth + 1 && !scrolls(each.parentElement);
+}).map((each) => each.textContent.trim().slice(0, 60));
+"""
+
+
 class References(HTMLParser):
     """What a page loads (scripts, styles, images) and what it links to."""
 
@@ -102,6 +112,7 @@ def test_pages_fit_a_phone(browser, site, scheme):
         open_page(browser, name, PHONE, scheme)
         wide = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
         assert (name, wide <= 0) == (name, True)
+        assert (name, browser.execute_script(CUT)) == (name, [])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -122,6 +133,14 @@ def test_text_is_readable(browser, name, scheme):
         ("θ", "Gaussian discriminant analysis > θ and θ0 in several dimensions"),
         ("theta", "Gaussian discriminant analysis > θ and θ0 in several dimensions"),
         ("PoissonNB", "PoissonNB"),
+        ("NaiveBayes", "NaiveBayes"),
+        ("fit", "Start"),
+        ("partial_fit", "Streams"),
+        ("online learning", "Streams"),
+        ("false positives", "A spam filter"),
+        ("class imbalance", "Rare classes: use priors and costs instead of balancing"),
+        ("overfitting", "Estimation: mle, map, bayes"),
+        ("gda", "Gaussian discriminant analysis"),
     ],
 )
 def test_search_works_from_disk(browser, words, first):
@@ -150,6 +169,38 @@ def test_results_lead_to_sections(browser):
 def test_search_says_that_nothing_was_found(browser):
     open_page(browser, "search.html?q=xyzzyqwerty", DESKTOP)
     assert browser.execute_async_script(RESULTS) == []
+
+
+def test_every_part_is_in_the_header(browser):
+    open_page(browser, "models/naive_bayes.html", DESKTOP)
+    links = browser.find_elements("css selector", ".bd-header .navbar-nav > .nav-item > .nav-link")
+    parts = ["Start", "User guide", "The models, taught", "The command", "Cheat sheet", "Reference"]
+    assert [each.text for each in links if each.text][:6] == parts
+
+
+def test_exported_names_are_links(site):
+    page = next(path for path in site if path.name == "suffice.merge.html")
+    assert any("suffice.exceptions.MergeError.html" in each for each in site[page].linked if each)
+
+
+def test_classes_lead_to_the_pages_that_explain_them(site):
+    page = next(path for path in site if path.name == "suffice.GaussianDiscriminant.html")
+    assert any("models/gaussian_discriminant_analysis.html" in each for each in site[page].linked if each)
+
+
+def test_a_list_of_sections_closes_on_a_phone(browser):
+    open_page(browser, "models/naive_bayes.html", PHONE)
+    browser.find_element("css selector", ".secondary-toggle").click()
+    dialog = browser.find_element("css selector", "dialog[open]")
+    dialog.find_element("css selector", "a[href='#log-space']").click()
+    assert browser.find_elements("css selector", "dialog[open]") == []
+    assert browser.execute_script("return document.querySelector(':target h2').textContent").startswith("Log space")
+
+
+def test_pictures_open_in_full_size(browser):
+    open_page(browser, "plotting.html", PHONE)
+    browser.find_element("css selector", "article a.picture").click()
+    assert browser.current_url.endswith(".png")
 
 
 def test_formulas_are_drawn(browser, site):

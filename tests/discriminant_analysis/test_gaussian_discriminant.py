@@ -322,8 +322,11 @@ def test_univariate_by_hand():
         ({"mix": 0.3}, "mix=0.3 has no effect on a shared covariance"),
         ({"shape": "diagonal", "shrinkage": 0.5}, "shrinkage=0.5 has no effect on a diagonal covariance"),
         ({"shape": "spherical", "shrinkage": "oas"}, "shrinkage='oas' has no effect on a spherical covariance"),
-        ({"smoothing": 50}, "smoothing=50 has no effect on maximum likelihood. Set estimation='map'"),
-        ({"smoothing": 5, "estimation": "mle"}, "smoothing=5 has no effect on maximum likelihood"),
+        (
+            {"smoothing": 50},
+            "smoothing=50 does not change predictions, because the estimate has no prior. Set estimation='map' to smooth",
+        ),
+        ({"smoothing": 5, "estimation": "mle"}, "smoothing=5 does not change predictions"),
     ],
 )
 def test_settings_without_effect_warn(settings, message):

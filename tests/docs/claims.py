@@ -429,7 +429,6 @@ FACTS = {
         "0.006": lambda: wine_shrinkage(5000),
         "5,000": CHOSEN,
         "44": DEFAULTS,
-        **dict.fromkeys(["0.22", "0.64", "3.67", "0.26"], Once("twelve wines")),
         "1e-9": lambda: Gaussian().floor,
     },
     "docs/event_models.md": {
@@ -546,7 +545,6 @@ FACTS = {
     "docs/streams.md": {"0.8³": Near(1 / 2, 0.05)},
     "docs/text.md": {
         "10,000": lambda: TextNaiveBayes().max_words,
-        "50,000": CHOSEN,
         "30": text_specification.FEW_DOCUMENTS,
         "2⁻³⁰": word_rows.UNIT,
         "2003": Published("Rennie et al."),
@@ -554,7 +552,6 @@ FACTS = {
         **dict.fromkeys(["3,391", "99.0 %", "482"], TEXTS),
         "40": column_checks.MANY_LEVELS,
         "15": Once("tuning with complement words"),
-        **dict.fromkeys(["0.0273", "0.0284"], Once("members of their own for fragments of words")),
     },
     "docs/unlabelled.md": {
         "2000": Published("Nigam, McCallum, Thrun and Mitchell"),

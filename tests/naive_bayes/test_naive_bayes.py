@@ -192,10 +192,14 @@ def test_a_setting_that_a_named_family_does_not_have_warns(setting):
 
 
 def test_smoothing_without_effect_warns():
-    with pytest.warns(SufficeWarning, match="smoothing=1 does not change predictions with estimation='mle'") as caught:
+    with pytest.warns(
+        SufficeWarning, match="smoothing=1 does not change predictions, because the estimate has no prior"
+    ) as caught:
         NaiveBayes("categorical", estimation="mle", smoothing=1).fit([["a"], ["b"]], [0, 1])
     assert [each.message.argument for each in caught] == ["smoothing"]
-    with pytest.warns(SufficeWarning, match="smoothing=2 does not change predictions with estimation='mle'"):
+    with pytest.warns(
+        SufficeWarning, match="smoothing=2 does not change predictions, because the estimate has no prior"
+    ):
         NaiveBayes(estimation="mle", smoothing=2).fit([[1.0], [2.0]], [0, 1])
     with pytest.warns(SufficeWarning, match="estimation='mle' has no effect on averaged_dependence") as caught:
         NaiveBayes({(0, 1): "averaged_dependence"}, estimation="mle", smoothing=2).fit(np.eye(2), [0, 1])

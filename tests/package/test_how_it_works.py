@@ -32,7 +32,7 @@ def found(name):
 
 def walk(heading):
     """The calls of a walk, in order."""
-    section = PAGE[PAGE.index(f"## Walk: {heading}") :].split("\n## ")[0]
+    section = PAGE[PAGE.index(f"## Walkthrough: {heading}") :].split("\n## ")[0]
     return re.findall(r"^\| `(suffice[\w.]+)", section, flags=re.M)
 
 

@@ -165,7 +165,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         if self.shape != "full" and self.shrinkage not in (None, 0):
             self._warn_without_effect("shrinkage", f"on a {self.shape} covariance", Argument("shape", "full"))
         if no_prior and self.conjugate_prior is None and self.smoothing != 1:
-            self._warn_without_effect("smoothing", "on maximum likelihood", Argument("estimation", "map"))
+            self.warn_about_smoothing(self.smoothing)
 
     def _warn_without_effect(self, name: str, where: str, instead: Argument) -> None:
         value = Argument(name, getattr(self, name))

@@ -8,7 +8,7 @@ of posteriors, and weights of columns (see `suffice.learning.column_weights`):
   ``p(y | x) = (1 − ε) q(y) + ε π(y)`` with ``q(y) ∝ exp(β log p₀(y | x) + b_y)``;
 - a monotone function of the log-odds of each class (isotonic), which is more flexible and needs many rows.
 
-An outlier is a row whose score says nothing about its label. Without ε, one row with an enormous score for the wrong
+An outlier is a row whose score is unrelated to its label. Without ε, one row with an enormous score for the wrong
 class would determine the temperature of all rows. A row without evidence, whose posterior is the prior before the map,
 is an outlier: it keeps the prior. All of its cells are missing, or its document has no known word.
 

@@ -1,6 +1,6 @@
 """Rows with probability zero in every class, for which Bayes' rule gives no posterior.
 
-This happens without smoothing, if a row has a level, a word or a combination of levels that no class has had; and with
+This happens without smoothing, if a row has a level, a word or a combination of levels that never occurred; and with
 numbers so far from every class that their density is zero in float64. The setting ``impossible`` sets the result for
 such rows: an error, the class prior, or NaN.
 """

@@ -93,13 +93,11 @@ class TunableSpecification(Specification):
         return replace(fitted, tuning=self.choose(with_data_prior(fitted), table, members, precision))
 
     def warn_about_smoothing(self, smoothing: float | str) -> None:
-        """Warn that ``smoothing`` has no effect because the estimate is one of maximum likelihood."""
+        """Warn that ``smoothing`` does not change predictions, because the estimate has no prior."""
         warn_user(
             SufficeWarning(
                 Argument("smoothing", smoothing),
-                " does not change predictions with ",
-                Argument("estimation", "mle"),
-                ". Set ",
+                " does not change predictions, because the estimate has no prior. Set ",
                 Argument("estimation", "map"),
                 " to smooth.",
                 argument="smoothing",
