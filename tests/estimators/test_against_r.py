@@ -13,6 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.exceptions import InputError
 from suffice.families import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
 
 textbook_discriminant = partial(GaussianDiscriminant, estimation="mle")
@@ -94,6 +95,20 @@ def test_naive_bayes(case):
     for frame, expected in ((rows, "posterior"), (new, "new_posterior")):
         found = model.predict_proba(frame)
         np.testing.assert_allclose(found, np.array(TABLES["cases"][case][expected])[:, order], rtol=1e-10, atol=1e-300)
+
+
+@pytest.mark.parametrize("case", OTHERWISE)
+def test_the_other_cases_differ(case):
+    table = TABLES["tables"][TABLES["cases"][case]["table"]]
+    rows, y = _frame(table["columns"], "values"), table["y"]
+    model = NaiveBayes(_families(case, table["columns"]))
+    if "multinomial" in case:
+        with pytest.raises(InputError, match="missing"):
+            model.fit(rows, y)
+        return
+    order = [table["classes"].index(label) for label in model.fit(rows, y).classes_]
+    expected = np.array(TABLES["cases"][case]["posterior"])[:, order]
+    assert np.abs(model.predict_proba(rows) - expected).max() > 1e-3
 
 
 def test_most_of_the_cases_are_compared():

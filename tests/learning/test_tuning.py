@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import LeaveOneOut, PredefinedSplit
 from sklearn.model_selection import cross_val_predict as their_predict
 
-from suffice import GaussianDiscriminant, InputError, NaiveBayes, SingularCovarianceError, load
+from suffice import GaussianDiscriminant, InputError, NaiveBayes, SingularCovarianceError, SufficeWarning, load
 from suffice.families import Bernoulli, Gaussian
 from suffice.learning.tuning_result import Tuning
 
@@ -68,7 +68,8 @@ def test_covariances_are_regularised_by_folds():
     assert_allclose(model.shrinkage_, path.chosen["shrinkage"])
     shared = GaussianDiscriminant(shrinkage="auto").fit(X, y)
     assert shared.tuning_.names == ("shrinkage",)
-    diagonal = GaussianDiscriminant(shape="diagonal", shrinkage="auto").fit(X, y)
+    with pytest.warns(SufficeWarning, match="shrinkage='auto' has no effect on a diagonal covariance"):
+        diagonal = GaussianDiscriminant(shape="diagonal", shrinkage="auto").fit(X, y)
     with pytest.raises(AttributeError, match="so there is no tuning_"):
         _ = diagonal.tuning_  # there is nothing to shrink
 

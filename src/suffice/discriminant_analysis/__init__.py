@@ -1,7 +1,8 @@
 """Discriminant analysis: classifiers in which p(x | y) is a multivariate Gaussian.
 
 `GaussianDiscriminant` is the library's own class. `LinearDiscriminantAnalysis` and `QuadraticDiscriminantAnalysis`
-replace those of ``sklearn.discriminant_analysis``: parameters and numbers are the same, so only the import changes.
+replace those of ``sklearn.discriminant_analysis``: parameters and numbers are the same, so only the import changes. The
+few exceptions are in decision 0003 (``docs/decisions``).
 """
 
 from __future__ import annotations

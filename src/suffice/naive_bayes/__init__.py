@@ -2,8 +2,8 @@
 
 `NaiveBayes` (for tables) and `TextNaiveBayes` (for documents) are the library's own classes. `BernoulliNB`,
 `CategoricalNB`, `ComplementNB`, `GaussianNB` and `MultinomialNB` replace those of ``sklearn.naive_bayes``: parameters
-and numbers are the same, so only the import changes. `PoissonNB` has the same interface; scikit-learn has no such
-class.
+and numbers are the same, so only the import changes. The few exceptions are in decision 0003 (``docs/decisions``).
+`PoissonNB` has the same interface; scikit-learn has no such class.
 """
 
 from __future__ import annotations

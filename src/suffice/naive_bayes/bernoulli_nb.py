@@ -150,16 +150,19 @@ class BernoulliNB(DiscreteDropIn):
 
     Parameters, defaults, fitted attributes and errors are the same as in scikit-learn. The class adds `merge`,
     `score_samples`, `sample`, `conditional`, `explain`, `linear_form` and `log_likelihood`, and reads NaN as a missing
-    cell.
+    cell. Where scikit-learn returns NaN (``alpha=0`` and a column that is constant in a class), probabilities are those
+    in the limit of a small alpha.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
-        Pseudo-count of each outcome (Laplace smoothing).
+        Pseudo-count of each outcome (Laplace smoothing). An array has one number for each column; scikit-learn adds it
+        to the class counts.
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     binarize : float or None, default=0.0
-        Threshold: values above it become 1, others 0. Use None if the values are 0 and 1 already.
+        Threshold: values above it become 1, others 0. Use None if the values are 0 and 1 already; other values are then
+        an error, unlike in scikit-learn.
     fit_prior : bool, default=True
         Whether the class prior is the share of each class in the rows. If False, it is uniform.
     class_prior : array-like of shape (K,), default=None

@@ -260,7 +260,7 @@ class CategoricalNB(DiscreteDropIn):
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
-        Pseudo-count of each category (Laplace smoothing).
+        Pseudo-count of each category (Laplace smoothing). scikit-learn accepts only a number.
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True

@@ -64,7 +64,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
             Class labels. For a source, the name of the target column.
         classes : array-like
             All classes that will ever occur. As in scikit-learn, the first call must list them, unless ``X`` is a
-            source; later calls may repeat the list.
+            source; later calls may repeat the list. A label that is not listed is an error.
         sample_weight : array-like of shape (n,), or str, optional
             Weight of each row, 1 by default. For a source, the name of the column with the weights.
         decay : float in [0, 1], optional
@@ -74,6 +74,22 @@ class NaiveBayesDropIn(GenerativeClassifier):
         -------
         self
             The updated model.
+
+        See Also
+        --------
+        fit : Learns all rows at once.
+        merge : Adds the rows of another model.
+
+        Examples
+        --------
+        The first batch has rows of one class only, so the classes are listed:
+
+        >>> from suffice.naive_bayes import GaussianNB
+        >>> model = GaussianNB().partial_fit([[1.0], [3.0]], ["a", "a"], classes=["a", "b"])
+        >>> model.partial_fit([[10.0], [14.0]], ["b", "b"]).theta_.ravel()
+        array([ 2., 12.])
+        >>> GaussianNB().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"]).theta_.ravel()
+        array([ 2., 12.])
         """
         fitted = self._fitted
         if classes is not None and fitted is not None and len(np.unique(classes)) < len(classes):

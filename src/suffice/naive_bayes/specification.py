@@ -137,8 +137,10 @@ class NaiveBayesSpecification(TunableSpecification):
                         argument=setting,
                     )
                 )
-        estimated = {"auto", BEST} & set(given) or any(
-            {"smoothing", "estimation"} <= set(has) for has in settings.values()
+        estimated = (
+            "auto" in given
+            or BEST in given
+            or any({"smoothing", "estimation"} <= set(has) for has in settings.values())
         )
         if estimated and self.estimation == "mle" and self.smoothing not in (None, 0):
             self.warn_about_smoothing(self.smoothing)
