@@ -14,8 +14,9 @@ from suffice.estimators import ESTIMATORS, GenerativeClassifier
 from suffice.exceptions import InputError, MergeError, did_you_mean, listed
 from suffice.learning import fitting, updating
 from suffice.learning.kept_rows import MOST_ROWS
+from suffice.learning.labels import MAIL_LABEL
 from suffice.learning.report import FitReport, Scores
-from suffice.learning.training_rows import LabelledSource, TrainingRows, training_rows
+from suffice.learning.training_rows import LabelledSource, TrainingRows, check_paths, training_rows
 from suffice.model_file import read_model
 from suffice.sources.documents import are_texts
 from suffice.sources.files import Source, open_source
@@ -33,7 +34,6 @@ for _package in (naive_bayes, discriminant_analysis, averaged_dependence, ensemb
 
 E = TypeVar("E", bound=GenerativeClassifier)
 
-MAIL_LABEL = "label"  # the column of the classes of mails
 MODELS = {
     "ensemble": "GenerativeEnsemble",
     "naive-bayes": "NaiveBayes",
@@ -151,6 +151,7 @@ def fit(
         target = estimator.fitted_.target
     if target is None and isinstance(data, np.ndarray):
         raise InputError("Give the labels of the rows as the second argument: suffice.fit(X, y).", argument="target")
+    check_paths(data, target)
     source = _opened(data, target, weights, columns, ignore, reading)
     if estimator is None:
         estimator = _estimator("text" if source.documents else "ensemble")
@@ -216,7 +217,31 @@ def _estimator(model: Any) -> GenerativeClassifier:
 
 
 def model_named(name: str, **parameters: Any) -> GenerativeClassifier:
-    """Make the estimator with a short name, such as "naive-bayes", with some parameters."""
+    """Make the estimator with a short name, such as "naive-bayes", with some parameters.
+
+    Parameters
+    ----------
+    name : {"ensemble", "naive-bayes", "discriminant", "averaged-dependence", "text"}
+        The short name, a key of `MODELS`.
+    **parameters
+        Parameters of the constructor.
+
+    Returns
+    -------
+    estimator
+        An estimator that is not fitted yet. "text" is `TextNaiveBayes.tuned()`.
+
+    See Also
+    --------
+    suffice.fit : Fits a model that is given by name.
+
+    Examples
+    --------
+    >>> model_named("discriminant", covariance="own")
+    GaussianDiscriminant(covariance='own')
+    >>> model_named("text", event="bernoulli").get_params()["calibrate"]
+    True
+    """
     if name not in MODELS:
         hint = did_you_mean(name, MODELS)
         raise InputError(

@@ -600,11 +600,21 @@ def did_you_mean(given: object, known: Iterable[object]) -> str:
     >>> did_you_mean("colour", ["size", "species"]), did_you_mean(7, [70, 71])
     ('', '')
     """
+    near = similar_name(given, known)
+    return "" if near is None else f" Did you mean {short(near)}?"
+
+
+def similar_name(given: object, known: Iterable[object]) -> str | None:
+    """The known name that is most similar to a given one; None if no name is similar.
+
+    >>> similar_name("Spam", ["ham", "spam"])
+    'spam'
+    """
     if not isinstance(given, str):
-        return ""
+        return None
     by_spelling = {_spelling(name): name for name in reversed([*known]) if isinstance(name, str) and name != given}
     near = difflib.get_close_matches(_spelling(given), by_spelling, 1)
-    return f" Did you mean {short(by_spelling[near[0]])}?" if near else ""
+    return by_spelling[near[0]] if near else None
 
 
 def _spelling(name: str) -> str:

@@ -68,6 +68,10 @@ def make(folder: Path):
         pq.write_table(pa.table(rows_of(train, slice(i, None, 3))), folder / "parts" / f"part-{i}.parquet")
     with open(folder / "messages.jsonl", "w") as file:
         file.writelines(json.dumps({"kind": kind, "body": body}) + "\n" for kind, body in MESSAGES)
+    for number, (kind, body) in enumerate(MESSAGES):
+        mail = folder / "inbox" / kind / f"{number}.eml"
+        mail.parent.mkdir(parents=True, exist_ok=True)
+        mail.write_text(f"From: ada@example.com\nSubject: {body}\n\n{body}\n")
     fitted(train).save(folder / "flowers.suffice")
     fitted(monday).save(folder / "monday.suffice")
     fitted(tuesday).save(folder / "tuesday.suffice")

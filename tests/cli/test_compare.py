@@ -67,7 +67,7 @@ def test_tables_and_sentences_for_people(folder):
     assert (folder / "c.svg").read_text().startswith("<?xml")
 
 
-@pytest.mark.parametrize("line", EXAMPLES.strip().splitlines())
+@pytest.mark.parametrize("line", EXAMPLES.strip().replace("\\\n", "").splitlines())
 def test_examples_of_the_help_run(folder, line):
     words = words_of(line)
     if "--repeats" not in words:

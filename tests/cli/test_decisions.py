@@ -66,10 +66,15 @@ def test_the_rest_of_a_prior_follows_the_model(folder):
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [
-        (["--threshold", "spam"], 2, "'spam' is not of the form CLASS=P with a number between 0 and 1"),
+        (
+            ["--threshold", "spam"],
+            2,
+            "'spam' is not of the form CLASS=P with a number between 0 and 1, such as spam=0.9.",
+        ),
         (["--threshold", "spam=2"], 2, "is not of the form CLASS=P"),
         (["--threshold", "eggs=0.5"], 1, "The model has no class 'eggs'. Its classes are 'ham', 'spam'."),
-        (["--cost", "spam=2"], 2, "'spam' is not of the form TRUE:PREDICTED"),
+        (["--cost", "spam=2"], 2, "'spam=2' is not of the form TRUE:PREDICTED=COST, such as ham:spam=9."),
+        (["--cost", "ham:spam"], 2, "'ham:spam' is not of the form TRUE:PREDICTED=COST with a number of at least 0"),
         (["--cost", "spam:eggs=2"], 1, "The model has no class 'eggs'"),
         (["--cost", "spam:spam=1"], 2, "'spam:spam' names one class twice. A correct prediction costs nothing."),
         (["--cost", "ham:spam=2", "--threshold", "spam=0.5"], 2, "exclude each other"),

@@ -113,7 +113,7 @@ def test_explain_sums_the_members(place):
     assert "weighted log-odds of" in ran(*asked)
     ran("fit", "made/a.csv", "-t", "label", "--model", "naive-bayes", "--no-validate", "-o", "n.suffice")
     said = refused("explain", "n.suffice", "made/b.csv", "--members", code=2)
-    assert "--members needs an ensemble (--model ensemble)." in said
+    assert "--members needs an ensemble; the model is NaiveBayes." in said
     assert "--pairs needs" in refused("explain", "n.suffice", "made/b.csv", "--pairs", code=2)
 
 

@@ -46,7 +46,9 @@ def test_absent_words_are_one_part_or_many(model):
 def test_tables_have_no_absent_words(model):
     model_file = "table.suffice"
     ran("fit", "train.csv", "-t", "label", "--model", "naive-bayes", "-o", model_file, "-q")
-    assert "--model text" in refused("explain", model_file, "new.csv", "--row", "0", "--absent-words", code=2)
+    assert "needs a model of texts; the model is NaiveBayes." in refused(
+        "explain", model_file, "new.csv", "--row", "0", "--absent-words", code=2
+    )
 
 
 def test_one_model_is_not_several(model):

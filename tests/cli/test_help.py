@@ -20,8 +20,8 @@ ELSEWHERE = {"compare", "demo"}  # tested in files of their own
 
 def examples(name):
     text = ran(*([name] if name else []), "--help")
-    found = text.split("Examples:\n")[1].split("Documentation:")[0]
-    return [line.strip() for line in found.splitlines() if line.strip()]
+    found = text.split("Examples:\n")[1].split("Documentation:")[0].replace("\\\n", "")
+    return [" ".join(line.split()) for line in found.splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -52,11 +52,18 @@ def test_commands_are_grouped_by_what_one_wants_to_do():
     assert sorted(NAMES) == sorted(path.stem for path in FILES if path.stem != "command")
 
 
-def test_the_help_fits_80_columns(monkeypatch):
+@pytest.mark.parametrize("name", [None, *NAMES])
+def test_the_help_fits_80_columns(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    text = ran("--help")
-    assert max(map(len, text.splitlines())) <= 80
-    assert text.splitlines()[-1] == "Documentation: docs/command.md in the repository, or `make docs`."
+    text = ran(*([name] if name else []), "--help")
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_the_help_says_what_data_and_documentation_are():
+    text = " ".join(ran("--help").split("\n\n")[2].split())
+    assert "tables (CSV, JSON lines, Parquet, Arrow;" in text
+    assert "mails (.eml, mbox, Maildir) with a folder or mbox for each class" in text
+    assert ran("--help").splitlines()[-1] == "Documentation: docs/command.md in the repository, or `make docs`."
 
 
 @pytest.mark.parametrize("name", [None, *(name for name in NAMES if name not in ELSEWHERE)])
@@ -180,7 +187,15 @@ def test_options_are_grouped():
     assert of_fit["Output"] == ["output", "json"]
     assert of_fit["Other"] == ["quiet", "debug", "help"]
     assert list(headings("compare")) == ["Data", "Comparison", "Reading files", "Output", "Other"]
-    assert next(iter(headings("predict"))) == "Options"
+    of_predict, of_explain, of_remove = map(headings, ("predict", "explain", "remove"))
+    assert list(of_predict) == ["Data", "Decisions", "Reading files", "Output", "Other"]
+    assert of_predict["Decisions"] == ["threshold", "cost", "prior", "impossible"]
+    assert of_predict["Output"] == ["output", "to", "keep", "no-density"]
+    assert list(of_explain) == ["Data", "Explanation", "Reading files", "Output", "Other"]
+    assert of_explain["Data"] == ["text", "row", "columns", "ignore"]
+    assert list(of_remove) == ["Data", "Reading files", "Output", "Other"]
+    assert of_remove["Data"] == ["target", "columns", "ignore", "weights"]
+    assert of_remove["Output"] == ["output", "json"]
     assert list(headings("inspect")) == ["Options", "Assumptions", "Data", "Reading files", "Output", "Other"]
     for name in NAMES:  # every option is there once
         options = [option for each in headings(name).values() for option in each]
@@ -188,8 +203,21 @@ def test_options_are_grouped():
 
 
 def test_examples_of_fit_fit_a_terminal():
-    assert len(examples("fit")) == 10
+    assert len(examples("fit")) == 11
     assert max(map(len, examples("fit"))) <= 78
+
+
+@pytest.mark.parametrize("name", ["predict", "explain"])
+def test_new_rows_have_neither_target_nor_weights(name):
+    text = " ".join(ran(name, "--help").split())
+    assert "--columns COLS Columns to read, separated by commas; default: those of the model." in text
+    assert "target and weights" not in text
+
+
+def test_the_help_of_predict_says_which_models_have_no_density():
+    text = " ".join(ran("predict", "--help").split())
+    assert "Most text models have no density and write no `log p(x)`." in text
+    assert "ensemble" not in text.split("Data:")[0]
 
 
 @pytest.mark.parametrize("name", ["", "explain"])

@@ -158,9 +158,17 @@ def test_the_column_of_texts_has_its_name(folder):
     assert {each["column"] for each in found["telling_words"]} == {"body"}
     assert "Its columns are 'body'" in refused("inspect", "t.suffice", "--column", "text")
     said = refused("sample", "t.suffice", "-n", "2", "--length", "3")
-    assert "Fit it again with --weighting count" in said
+    every = "--event multinomial --weighting count --no-idf --ngrams 1 --characters none"
+    assert f"Fit it again with {every}." in said  # all options at once, and those that the data chose
     ran("fit", "t.csv", "--target", "y", "--model", "text", "--event", "complement", "--no-validate", "-o", "c.suffice")
-    assert "--event multinomial --weighting count" in refused("sample", "c.suffice", "-n", "2")
+    assert f"Fit it again with {every}." in refused("sample", "c.suffice", "-n", "2")
+    ran("fit", "t.csv", "--target", "y", "--model", "text", *every.split(), "--no-validate", "-o", "s.suffice")
+    assert len(ran("sample", "s.suffice", "-n", "2").splitlines()) == 3
+    counts = ("--event", "bernoulli", "--weighting", "count", "--no-idf", "--characters", "none")
+    ran("fit", "t.csv", "--target", "y", "--model", "text", *counts, "--no-validate", "-o", "p.suffice")
+    said = refused("sample", "p.suffice", "-n", "2")
+    assert "p.suffice counts more than single words" in said
+    assert "Fit it again with --ngrams 1." in said
 
 
 @pytest.mark.parametrize("covariance", ["shared", "own"])

@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cli.made import ran, refused, run, shell
-from suffice import exceptions
+from suffice import GaussianDiscriminant, GenerativeEnsemble, NaiveBayes, NotLinearError, exceptions
 from suffice.cli.pages import MODULES, page_of
 from suffice.exceptions import InputError, MergeError, SufficeError, SufficeWarning
 
@@ -70,6 +71,9 @@ def cases(folder):
     (folder / "flat.csv").write_text("x,y,kind\n1,1,a\n2,2,a\n3,3,a\n1,5,b\n2,3,b\n4,4,b\n")
     (folder / "zero.csv").write_text("size,kind\n0,a\n0,a\n0,b\n0,b\n")
     (folder / "more.csv").write_text("size\n4\n")
+    (folder / "head.csv").write_text("size,kind\n")
+    (folder / "texts.csv").write_text("a,b,kind\nhi,yo,x\nho,yu,y\n")
+    (folder / "fractions.csv").write_text("size,kind\n1,0.5\n2,1.5\n3,2.25\n")
     (folder / "mails").mkdir()
     ran("fit", "zero.csv", "-t", "kind", "--model", "naive-bayes", "--family", "size=poisson", "--estimation", "mle",
         "-o", "zero.suffice")  # fmt: skip
@@ -79,7 +83,17 @@ def cases(folder):
         ("docs/files.md", *fit, "nowhere.csv", "-t", "kind"),
         ("docs/files.md", *fit, "train.csv", "-t", "kind"),
         ("docs/files.md", "predict", "flowers.suffice", "more.csv"),
+        ("docs/files.md", *fit, "head.csv", "-t", "kind"),
         ("docs/mail.md", *fit, "mails", "--format", "mails"),
+        ("docs/mail.md", *fit, "inbox/spam"),
+        ("docs/messy_tables.md", *fit, "fractions.csv", "-t", "kind"),
+        ("docs/command.md", *fit, "one.csv", "-t", "kind"),
+        ("docs/command.md", "compare", "one.csv", "-t", "kind"),
+        ("docs/command.md", *fit, "texts.csv", "-t", "kind", "--model", "text"),
+        ("docs/command.md", "predict", "spam.suffice", "texts.csv"),
+        ("docs/command.md", *fit, "train.csv", "-t", "species", "--prior", "setosa=0.9"),
+        ("docs/command.md", "predict", "flowers.suffice", "test.csv", "--prior", "setosa=0.9,virginica=0.9"),
+        ("docs/command.md", "predict", "flowers.suffice", "test.csv", "-o", "nowhere/out.csv"),
         ("docs/model_files.md", "inspect", "train.csv"),
         ("docs/model_files.md", "inspect", "nowhere.suffice"),
         ("docs/algebra.md", "merge", "flowers.suffice", "zero.suffice", "-o", "out.suffice"),
@@ -92,6 +106,21 @@ def cases(folder):
 def test_errors_name_their_page(cases):
     found = [(last_line(*args), *args) for _, *args in cases]
     assert found == [(f"See {page}.", *args) for page, *args in cases]
+
+
+def test_pages_of_log_odds_that_are_not_linear():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    gda = "docs/models/gaussian_discriminant_analysis.md"
+    for model, page in (
+        (GaussianDiscriminant("own"), gda),
+        (GaussianDiscriminant(estimation="bayes"), gda),
+        (GenerativeEnsemble(), "docs/ensemble.md"),
+        (NaiveBayes(calibrate="isotonic"), "docs/calibration.md"),
+        (NaiveBayes(), "docs/models/naive_bayes.md"),
+    ):
+        with pytest.raises(NotLinearError) as caught:
+            model.fit(X, y).linear_form()
+        assert page_of(caught.value) == page
 
 
 def test_the_page_is_the_last_line_and_the_sentence_stays(folder):

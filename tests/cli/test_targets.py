@@ -27,7 +27,7 @@ def test_a_quantity_is_no_target_even_if_bad_rows_are_skipped():
             "looks like a quantity, not a class. Choose another target, cut its values into classes, or read each"
             in said
         )
-        assert said.endswith("with --type price=text.\nSee docs/files.md.\n")
+        assert said.endswith("with --type price=text.\nSee docs/messy_tables.md.\n")
 
 
 def test_a_few_fractions_are_bad_rows(folder):

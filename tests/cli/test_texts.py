@@ -1,8 +1,11 @@
 """Texts and mails as data: lines, `--text`, files and folders of mails, standard input."""
 
 import csv
+import gzip
 import io
 import json
+import os
+import shutil
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -219,3 +222,73 @@ def test_a_maildir_is_one_class(mails, folder):
     (folder / "Maildir" / "new" / "1795000002.M2P1.host").write_bytes(MAIL)
     found = labels(ran("predict", "maildir.suffice", "Maildir"))
     assert found == 2 * labels(ran("predict", "maildir.suffice", "Maildir/new/1795000002.M2P1.host"))
+
+
+def test_a_compressed_mail_is_not_classified(mails, folder):
+    model = "compressed.suffice"
+    ran("fit", mails, "-o", model)
+    (folder / "a.eml.gz").write_bytes(gzip.compress(MAIL))
+    said = refused("predict", model, "a.eml.gz", "--format", "mails", "-q")
+    assert "The file 'a.eml.gz' is compressed. Decompress it first." in said
+    said = refused("predict", model, "a.eml.gz")
+    assert "a.eml.gz looks like a compressed mail. Decompress it first." in said
+    assert "--format" not in said
+    piped = ran("predict", model, "-", "--format", "mails", stdin=gzip.compress(MAIL))
+    assert piped == ran("predict", model, "-", "--format", "mails", stdin=MAIL)
+
+
+def test_standard_input_without_a_byte_is_an_error(sms):
+    for options in ([], ["--format", "mails"]):
+        assert "standard input is empty; there are no rows." in refused("predict", sms, "-", *options, "-q", stdin="")
+
+
+@pytest.mark.parametrize("options", [[], ["--keep", "path"], ["--keep", "all"]])
+def test_a_mail_in_a_text_file_is_not_a_table(sms, folder, options):
+    (folder / "t").mkdir()
+    (folder / "t" / "mail.txt").write_bytes(b"\xef\xbb\xbf" + MAIL)
+    for path in ("t", "t/mail.txt"):
+        said = refused("predict", sms, path, *options, "-q")
+        assert "t/mail.txt looks like a mail. To read it as one, set --format mails" in said
+    found = ran("predict", sms, "t", "--format", "mails", *options, "-q").replace("predicted label", "predicted")
+    (row,) = csv.DictReader(io.StringIO(found))
+    assert row.get("predicted", row["label"]) == "spam"
+    (folder / "table.txt").write_text("path,body\na,cheap pills\n")
+    assert labels(ran("predict", sms, "table.txt", *options, "-q")) == ["spam"]
+
+
+def test_paths_with_bytes_that_are_not_utf_8(mails, folder):
+    ran("fit", mails, "-o", "m.suffice")
+    path = folder / os.fsdecode(b"gr\xfc\xdfe.eml")
+    path.write_bytes(MAIL)
+    (row,) = csv.DictReader(io.StringIO(ran("predict", "m.suffice", path, "--keep", "path", "-q")))
+    assert row["path"].endswith("gr\\udcfc\\udcdfe.eml")
+    assert "gr\\udcfc\\udcdfe.eml" in ran("explain", "m.suffice", path)
+    path.unlink()
+    (mails / "spam").rename(mails / os.fsdecode(b"\xfc"))
+    assert "would be '\\udcfc', which is not UTF-8. Rename the folder or mbox." in refused("fit", mails)
+
+
+def test_a_folder_of_train_and_test(mails, folder):
+    (folder / "all").mkdir()
+    for name in ("train", "test"):
+        shutil.copytree(mails, folder / "all" / name)
+    said = run("fit", "all").stderr
+    note = (
+        "note: The labels are the names of the folders in all: 'test', 'train'. Each holds the folders 'ham', 'spam'."
+    )
+    assert said.count(note) == 1
+    assert "For these labels, read all/train." in said
+
+
+def test_a_file_beside_the_folders_of_mails(mails, folder):
+    ran("fit", mails, "-o", "m.suffice")
+    (mails / "README.txt").write_text("Collected in March.")
+    said = refused("fit", "mails")
+    assert (
+        "The folder mails is not read as mails because of 'mails/README.txt'. Remove this file, or set --format" in said
+    )
+    for command in (["fit"], ["evaluate", "m.suffice"]):
+        said = refused(*command, "mails", "--format", "mails")
+        assert "'mails/README.txt' lies beside the folders and mboxes of the classes. Move it" in said
+    assert len(labels(ran("predict", "m.suffice", "mails", "--format", "mails"))) == 7
+    assert len(labels(ran("predict", "m.suffice", "mails/*am"))) == 6

@@ -324,7 +324,7 @@ def test_univariate_by_hand():
         ({"shape": "spherical", "shrinkage": "oas"}, "shrinkage='oas' has no effect on a spherical covariance"),
         (
             {"smoothing": 50},
-            "smoothing=50 does not change predictions, because the estimate has no prior. Set estimation='map' to smooth",
+            "smoothing=50 does not change predictions, because the estimate has no prior. Set estimation='map'",
         ),
         ({"smoothing": 5, "estimation": "mle"}, "smoothing=5 does not change predictions"),
     ],

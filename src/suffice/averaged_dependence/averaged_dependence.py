@@ -90,7 +90,7 @@ class AveragedDependence(TunableClassifier):
     columns have 6,000 bins; 50 parents and two classes need 29 MB.
 
     The model does not distinguish numbers in the same bin: `score_samples` is the log-probability of the bins of a row,
-    and `sample` draws a bin, and then a number evenly between the smallest and the largest that the bin has held.
+    and `sample` draws a bin, and then a number evenly between the smallest and the largest training value in the bin.
 
     Examples
     --------
@@ -193,6 +193,12 @@ class AveragedDependence(TunableClassifier):
         Explanation
             The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
             largest parts first.
+
+        See Also
+        --------
+        predict_proba : Computes the probabilities that are explained.
+        suffice.plotting.DependenceDisplay : Plots the dependence of pairs of columns.
+        suffice.plotting.ExplanationDisplay : Plots the parts of one row.
 
         Notes
         -----

@@ -10,7 +10,7 @@ import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from suffice.sources.files import Source
 
 __all__ = [
+    "MISSING_DATA",
     "Choice",
     "Command",
     "HelpContext",
@@ -42,6 +43,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., object])
 _heading_of: WeakKeyDictionary[click.Parameter, str] = WeakKeyDictionary()
+MISSING_DATA = "Missing argument 'DATA...'. Give - to read standard input."
 SETTINGS = "Settings of"  # headings of options that a model keeps when it is updated
 SENTENCE_END = re.compile(r"(?<=[.?]) +(?=[A-Z\0])")
 PLACEHOLDER = re.compile("\0([0-9]+)\0")
@@ -51,7 +53,13 @@ BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process e
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # generic since 8.2 only
-    """One of several words; the error suggests a similar one."""
+    """One of several words; the error suggests a similar one, or the one that another word means."""
+
+    def __init__(
+        self, choices: Sequence[str], case_sensitive: bool = True, *, synonyms: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(choices, case_sensitive)
+        self.synonyms = synonyms or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse the text of an option."""
@@ -60,7 +68,8 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # generic since 8.2 only
         except click.BadParameter as error:
             from suffice.exceptions import did_you_mean
 
-            hint = did_you_mean(value, self.choices)
+            meant = self.synonyms.get(str(value).lower())
+            hint = did_you_mean(value, self.choices) if meant is None else f" Did you mean {meant!r}?"
             raise click.BadParameter(f"{error.message}{hint}", ctx, param) from None
 
 
@@ -81,7 +90,7 @@ class Failure(click.ClickException):
 
 
 def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
-    """Write shell commands to a help page, one per line and never wrapped."""
+    """Write shell commands to a help page as they are; long ones have a backslash at the end of each line."""
     formatter.write_paragraph()
     with formatter.section("Examples"):
         for line in examples.strip().splitlines():
@@ -148,12 +157,23 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; an option with a single value may not be given twice, because one would be lost."""
-        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        try:
+            _, _, order = self.make_parser(ctx).parse_args(list(args))
+        except click.NoSuchOption as error:
+            others = _commands_with(error.option_name, ctx)
+            if not others:
+                raise
+            raise click.UsageError(f"No such option '{error.option_name}'. {others}", ctx) from None
         for at, parameter in enumerate(order):
             single = isinstance(parameter, click.Option) and not (parameter.multiple or parameter.is_flag)
             if single and parameter in order[:at]:
                 raise click.UsageError(f"{parameter.opts[-1]} is given twice. Give it once.", ctx)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            if error.param is None or error.param.name != "data":
+                raise
+            raise click.UsageError(MISSING_DATA, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by their headings; those without one come first, and those of all commands last."""
@@ -195,6 +215,22 @@ def command(name: str, summary: str, examples: str) -> Callable[[Callable[..., o
         Shell commands, one per line.
     """
     return click.command(name, cls=Command, short_help=summary, examples=examples)
+
+
+def _commands_with(option: str, ctx: click.Context) -> str:
+    """A sentence with the other commands that have an option; empty if there is none."""
+    group = None if ctx.parent is None else ctx.parent.command
+    if not isinstance(group, click.Group):
+        return ""
+    found = [
+        name
+        for name in group.list_commands(ctx)
+        if (other := group.get_command(ctx, name)) is not None
+        if any(option in (*each.opts, *each.secondary_opts) for each in other.params)
+    ]
+    if len(found) < 2:
+        return f"The command {found[0]} has it." if found else ""
+    return f"The commands {', '.join(found[:-1])} and {found[-1]} have it."
 
 
 def _store_in_context(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -28,7 +28,8 @@ __all__ = ["command"]
 
 EXAMPLES = """
 suffice compare train.csv --target species
-suffice compare train.csv --target species --plot curves.svg --sizes 12,24 --repeats 2
+suffice compare train.csv --target species --plot curves.svg \\
+    --sizes 12,24 --repeats 2
 suffice compare 'parts/*.parquet' --target species --rows 5000 --json
 suffice compare messages.jsonl --target kind --text body --cv 3 --repeats 0
 """

@@ -20,6 +20,8 @@ __all__ = ["DecisionOptions", "decision_options"]
 
 F = TypeVar("F", bound=Callable[..., object])
 K = TypeVar("K", bound=Hashable)
+COST_FORM, THRESHOLD_FORM, PRIOR_FORM = "TRUE:PREDICTED=COST", "CLASS=P", "CLASS=SHARE"
+EXAMPLE = {COST_FORM: "ham:spam=9", THRESHOLD_FORM: "spam=0.9", PRIOR_FORM: "spam=0.2"}
 OPTIONS = (
     click.option(
         "--threshold",
@@ -67,22 +69,22 @@ class DecisionOptions:
         costs: dict[tuple[Hashable, Hashable], float] = {}
         thresholds: dict[Hashable, float] = {}
         for each in self.costs:
-            text, cost = _pair(each, "--cost", "TRUE:PREDICTED=COST", 0, math.inf)
-            true, predicted = _classes(model, text)
+            text, cost = _pair(each, "--cost", COST_FORM, 0, math.inf)
+            true, predicted = _classes(model, text, each)
             if true == predicted:
                 raise click.BadParameter(
                     f"{text!r} names one class twice. A correct prediction costs nothing.", param_hint="'--cost'"
                 )
             _add(costs, (true, predicted), cost, text, "--cost")
         for each in self.thresholds:
-            text, threshold = _pair(each, "--threshold", "CLASS=P", 0, 1)
+            text, threshold = _pair(each, "--threshold", THRESHOLD_FORM, 0, 1)
             _add(thresholds, class_named(model, text), threshold, text, "--threshold")
         return costs or None, thresholds or None
 
     def _shares(self, model: GenerativeClassifier, given: str) -> dict[Hashable, float]:
         shares: dict[Hashable, float] = {}
         for each in given.split(","):
-            text, share = _pair(each, "--prior", "CLASS=SHARE", 0, 1)
+            text, share = _pair(each, "--prior", PRIOR_FORM, 0, 1)
             _add(shares, class_named(model, text), share, text, "--prior")
         labels = model.classes_.tolist()
         prior = dict(zip(labels, model.fitted_.estimate.prior.tolist(), strict=True))
@@ -124,16 +126,19 @@ def _pair(given: str, option: str, form: str, least: float, most: float) -> tupl
     if not equals or not text or not least <= value <= most or math.isinf(value):
         allowed = "of at least 0" if math.isinf(most) else f"between {least:g} and {most:g}"
         raise click.BadParameter(
-            f"{given!r} is not of the form {form} with a number {allowed}.", param_hint=f"'{option}'"
+            f"{given!r} is not of the form {form} with a number {allowed}, such as {EXAMPLE[form]}.",
+            param_hint=f"'{option}'",
         )
     return text, value
 
 
-def _classes(model: GenerativeClassifier, text: str) -> tuple[Hashable, Hashable]:
+def _classes(model: GenerativeClassifier, text: str, given: str) -> tuple[Hashable, Hashable]:
     """The true and the predicted class that a text names; a class may contain a colon."""
     names = {str(label) for label in model.classes_.tolist()}
     splits = [(text[:i], text[i + 1 :]) for i, letter in enumerate(text) if letter == ":"]
     if not splits:
-        raise click.BadParameter(f"{text!r} is not of the form TRUE:PREDICTED.", param_hint="'--cost'")
+        raise click.BadParameter(
+            f"{given!r} is not of the form {COST_FORM}, such as {EXAMPLE[COST_FORM]}.", param_hint="'--cost'"
+        )
     true, predicted = next((each for each in splits if {*each} <= names), splits[0])
     return class_named(model, true), class_named(model, predicted)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from suffice.cli.command import mark_written
 from suffice.cli.output import Page, cell_text, more_line, number, percent, size
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
+    from suffice.learning.specification import Specification
 
 __all__ = [
     "ClassFacts",
@@ -25,7 +26,7 @@ __all__ = [
     "description",
     "log_loss_line",
     "members_of",
-    "model_line",
+    "model_lines",
     "save",
     "saved_line",
     "settings_of",
@@ -155,8 +156,14 @@ def members_of(model: GenerativeClassifier) -> list[MemberFacts]:
 
 def settings_of(model: GenerativeClassifier) -> dict[str, object]:
     """Settings that differ from the defaults, and the values chosen for those that are "auto"."""
-    specification = model.fitted_.specification
-    defaults, parameters = type(specification)().parameters(), specification.parameters()
+    settings = _other_settings(model, type(model.fitted_.specification)().parameters())
+    tuning = model.fitted_.tuning
+    return settings if tuning is None else settings | {"chosen": dict(tuning.chosen)}
+
+
+def _other_settings(model: GenerativeClassifier, defaults: Mapping[str, Any]) -> dict[str, object]:
+    """Settings that differ from ``defaults``."""
+    parameters = model.fitted_.specification.parameters()
     settings = {name: value for name, value in parameters.items() if _differs(value, defaults[name])}
     families = settings.get("families")
     if isinstance(families, Mapping):
@@ -166,8 +173,7 @@ def settings_of(model: GenerativeClassifier) -> dict[str, object]:
         }
     elif "families" in settings:
         settings["families"] = _family_text(families)
-    tuning = model.fitted_.tuning
-    return settings if tuning is None else settings | {"chosen": dict(tuning.chosen)}
+    return settings
 
 
 def _family_text(family: object) -> str | None:
@@ -184,15 +190,39 @@ def _differs(value: object, default: object) -> bool:
 # ---------------------------------------------------------------------- printing
 
 
-def model_line(facts: Description) -> str:
-    """The model's class and its settings, on one line."""
-    return facts["model"] + "".join(f", {name} {_words(value)}" for name, value in facts["settings"].items())
+def model_lines(model: GenerativeClassifier) -> dict[str, str]:
+    """The model's class with the settings that were given, and a line with those that were chosen on held-out rows."""
+    specification, tuning = model.fitted_.specification, model.fitted_.tuning
+    chosen = {} if tuning is None else tuning.chosen
+    given = {
+        name: {each: value for each, value in _other_settings(model, defaults).items() if each not in chosen}
+        for name, defaults in _starting_points(specification).items()
+    }
+    name = min(given, key=lambda each: len(given[each]))
+    lines = {"model": ", ".join([name, *(f"{each} {_words(each, value)}" for each, value in given[name].items())])}
+    if chosen:
+        ordered = [each for each in specification.parameters() if each in chosen]
+        lines["tuned"] = ", ".join(f"{each} {_words(each, chosen[each])}" for each in ordered)
+    return lines
 
 
-def _words(value: object) -> str:
+def _starting_points(specification: Specification) -> dict[str, dict[str, Any]]:
+    """The ways to make an estimator, and the parameters that it then has."""
+    from suffice.naive_bayes.text_settings import tuned_settings
+    from suffice.naive_bayes.text_specification import TextSpecification
+
+    name, defaults = specification.estimator, type(specification)().parameters()
+    if not isinstance(specification, TextSpecification):
+        return {name: defaults}
+    return {name: defaults, f"{name}.tuned()": defaults | tuned_settings({})}
+
+
+def _words(name: str, value: object) -> str:
     """Values of columns as ``key=value, ...``, or their number if there are many; other values as table cells."""
     from suffice.exceptions import counted
 
+    if value is None:
+        return "all" if name == "max_words" else "none"
     if isinstance(value, Mapping):
         text = ", ".join(f"{key}={'none' if each is None else cell_text(each)}" for key, each in value.items())
     elif isinstance(value, list):

@@ -69,7 +69,7 @@ def command(
     from suffice.exceptions import Argument, ClassError, InputError, listed
     from suffice.learning.evaluation import Evaluation
     from suffice.learning.good_rows import weights_of
-    from suffice.learning.labels import KnownLabelReader, check_labels
+    from suffice.learning.labels import MAIL_LABELS, KnownLabelReader, check_labels, labels_of_mails
 
     loaded = suffice.load(model)
     if impossible is None and loaded.fitted_.specification.impossible == "nan":
@@ -96,18 +96,18 @@ def command(
     if not evaluation.n_rows:
         raise InputError(f"{source.name} has no rows to score the model on.")
     unknown = labels.unknown
+    of_mails = labels_of_mails(source, target)
     if not evaluation.n_known_rows:
         raise ClassError(
             f"No label in column {target!r} is a class of the model: the column holds {listed(unknown, 4)}; the "
-            f"classes are {listed(classes)}. Choose the column of labels with ",
-            Argument("target"),
-            ".",
+            f"classes are {listed(classes)}. ",
+            *((MAIL_LABELS,) if of_mails else ("Choose the column of labels with ", Argument("target"), ".")),
             column=target,
         )
     if unknown:
         note(
             f"Column {target!r} contains labels that are not classes of the model: {listed(unknown)}. Rows with these "
-            "labels count as errors and are not part of the log-loss."
+            f"labels count as errors and are not part of the log-loss.{f' {MAIL_LABELS}' if of_mails else ''}"
         )
     note_skipped_rows(source)
     impossible_rows.note()

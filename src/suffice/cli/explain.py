@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 import click
 
 from suffice.cli.command import command as _command
+from suffice.cli.command import section
 from suffice.cli.output import Page, cell_text, json_option, more_line, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
     class_named,
-    columns_options,
+    columns_to_predict_options,
     model_argument,
     model_columns,
     reading_options,
@@ -30,7 +31,8 @@ __all__ = ["command"]
 
 EXAMPLES = """
 suffice explain flowers.suffice test.csv --row 0
-suffice explain flowers.suffice test.csv --row 3 --row 7 --label virginica --against setosa
+suffice explain flowers.suffice test.csv --row 3 --label virginica \\
+    --against setosa
 suffice explain ensemble.suffice test.csv --members
 suffice explain spam.suffice messages.jsonl --columns body --row 1 --json
 suffice explain spam.suffice --text 'cheap pills'
@@ -39,6 +41,16 @@ LONGEST_PLACE = 1_000  # characters
 MAX_CLASSES = 10  # whose probabilities are printed; --json has all
 LINE_WIDTH = 80  # characters; longer lists of probabilities are tables
 LONGEST_VALUE = 22  # characters of a cell, so that lines fit
+
+
+row_option = click.option(
+    "--row",
+    "rows",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="N",
+    help="Row to explain; the first row after the header is 0. Repeatable; default: 0, or all texts of --text.",
+)
 
 
 class ClassProbability(TypedDict):
@@ -77,45 +89,39 @@ class ExplainedRow(TypedDict):
 @_command("explain", "Show why a row gets its prediction.", EXAMPLES)
 @model_argument
 @data_or_texts
-@text_option
-@click.option(
-    "--row",
-    "rows",
-    type=click.IntRange(min=0),
-    multiple=True,
-    metavar="N",
-    help="Row to explain; the first row after the header is 0. Repeatable; default: 0, or all texts of --text.",
+@section("Data", text_option, row_option, columns_to_predict_options)
+@section(
+    "Explanation",
+    click.option("--label", metavar="CLASS", help="Class to explain; default: the most probable one."),
+    click.option("--against", metavar="CLASS", help="Class to compare it with; default: the next most probable one."),
+    click.option(
+        "-n",
+        "--most",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=20,
+        show_default=True,
+        help="Maximum number of columns or words to list; --json lists all.",
+    ),
+    click.option(
+        "--absent-words",
+        is_flag=True,
+        help="List each word that a text lacks, for models of present and absent words (--event bernoulli).",
+    ),
+    click.option(
+        "--members",
+        is_flag=True,
+        help="List the part of each member of an ensemble; default: add up the parts of each column.",
+    ),
+    click.option(
+        "--pairs",
+        is_flag=True,
+        help="List pairs of columns separately, for averaged-dependence and ensemble; default: add half of the part "
+        "of a pair to each of its columns.",
+    ),
 )
-@click.option("--label", metavar="CLASS", help="Class to explain; default: the most probable one.")
-@click.option("--against", metavar="CLASS", help="Class to compare it with; default: the next most probable one.")
-@click.option(
-    "-n",
-    "--most",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=20,
-    show_default=True,
-    help="Maximum number of columns or words to list; --json lists all.",
-)
-@click.option(
-    "--absent-words",
-    is_flag=True,
-    help="List each word that a text lacks, for models of present and absent words (--event bernoulli).",
-)
-@click.option(
-    "--members",
-    is_flag=True,
-    help="List the part of each member of an ensemble; default: add up the parts of each column.",
-)
-@click.option(
-    "--pairs",
-    is_flag=True,
-    help="List pairs of columns separately, for averaged-dependence and ensemble; default: add half of the part of "
-    "a pair to each of its columns.",
-)
-@columns_options
 @reading_options
-@json_option
+@section("Output", json_option)
 def command(
     model: str,
     data: tuple[str, ...],
@@ -144,12 +150,13 @@ def command(
     first, second = class_named(loaded, label), class_named(loaded, against)
     if first is not None and first == second:
         raise click.UsageError("--label and --against name the same class.")
+    kind = loaded.fitted_.specification.estimator
     if absent_words and not isinstance(loaded, suffice.TextNaiveBayes):
-        raise click.UsageError("--absent-words needs a model of texts (--model text).")
+        raise click.UsageError(f"--absent-words needs a model of texts; the model is {kind}.")
     if members and not isinstance(loaded, suffice.GenerativeEnsemble):
-        raise click.UsageError("--members needs an ensemble (--model ensemble).")
+        raise click.UsageError(f"--members needs an ensemble; the model is {kind}.")
     if pairs and not isinstance(loaded, suffice.AveragedDependence | suffice.GenerativeEnsemble):
-        raise click.UsageError("--pairs needs averaged dependence (--model averaged-dependence or ensemble).")
+        raise click.UsageError(f"--pairs needs averaged dependence or an ensemble; the model is {kind}.")
     options = {name: True for name, given in {"absent_words": absent_words, "pairs": pairs}.items() if given}
     source = open_rows(loaded, data, texts, reading, columns, ignore)
     read = model_columns(loaded, source)

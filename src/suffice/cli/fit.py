@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import click
@@ -11,13 +12,14 @@ from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import Choice, note, note_reading, note_skipped_rows, section, worded
 from suffice.cli.command import command as _command
 from suffice.cli.description import (
+    ClassFacts,
     Description,
     SavedFile,
     accuracy_line,
     check_has_rows,
     description,
     log_loss_line,
-    model_line,
+    model_lines,
     save,
     saved_line,
     show_classes,
@@ -32,6 +34,7 @@ from suffice.cli.reading import (
     data_argument,
     known_target,
     known_target_option,
+    model_path,
     open_data,
     reading_options,
     weights_option,
@@ -63,6 +66,7 @@ suffice fit train.csv -t species --estimation bayes --calibrate isotonic
 suffice fit train.csv -t species --prior uniform --no-validate
 suffice fit train.csv -t species --model discriminant --covariance own
 suffice fit messages.jsonl -t kind --model text --columns body -o spam.suffice
+suffice fit inbox -o filter.suffice
 suffice fit tuesday.csv -t species --like monday.suffice -o tuesday.suffice
 suffice fit monday.csv -t species --update flowers.suffice -o flowers.suffice
 cat train.csv | suffice fit - -t species --json
@@ -98,7 +102,7 @@ class ScoreFacts(TypedDict):
         help="Kind of model; default: ensemble; naive-bayes if a setting belongs only to naive-bayes; text for mails.",
     ),
     like_option,
-    click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),
+    click.option("--update", type=model_path, metavar="MODEL", help="Saved model to update with the rows of DATA."),
 )
 @setting_options
 @section(
@@ -185,6 +189,8 @@ def command(
     note_skipped_rows(report)
     for each in report.notes:
         note(worded(each))
+    if old is not None:
+        _note_new_classes(old.classes_.tolist(), facts["classes"])
     if as_json:
         print_json(
             {
@@ -206,7 +212,17 @@ def command(
             }
         )
     else:
-        _show(facts, report, scores, why_no_scores, saved)
+        _show(facts, model_lines(fitted), report, scores, why_no_scores, saved)
+
+
+def _note_new_classes(known: Sequence[object], classes: Sequence[ClassFacts]) -> None:
+    """Note each class that an update has added, which may be a misspelled one."""
+    from suffice.exceptions import did_you_mean, short
+
+    for each in classes:
+        if each["label"] not in known:
+            hint = did_you_mean(each["label"], known)
+            note(f"New class {short(each['label'])} ({row_count(each['rows'] or 0)}).{hint}")
 
 
 def _score_facts(scores: Scores) -> ScoreFacts:
@@ -227,14 +243,19 @@ def _score_facts(scores: Scores) -> ScoreFacts:
 
 
 def _show(
-    facts: Description, report: FitReport, scores: ScoreFacts | None, why_no_scores: str | None, saved: SavedFile
+    facts: Description,
+    lines: Mapping[str, str],
+    report: FitReport,
+    scores: ScoreFacts | None,
+    why_no_scores: str | None,
+    saved: SavedFile,
 ) -> None:
     page = Page()
     skipped = f", {report.skipped:,} skipped" if report.skipped else ""
     page.facts(
         {
             "read": f"{cell_text(report.source)}: {row_count(report.n_rows)} in {report.seconds:.2f} s{skipped}",
-            "model": model_line(facts),
+            **lines,
             "saved": saved_line(saved),
         }
     )

@@ -22,6 +22,7 @@ SECTIONS = {
 COMMANDS = tuple(name for names in SECTIONS.values() for name in names)
 EXAMPLES = """
 suffice fit train.csv --target species -o flowers.suffice
+suffice fit inbox -o filter.suffice
 suffice evaluate flowers.suffice test.csv --target species
 suffice predict flowers.suffice new.parquet -o answers.csv
 suffice explain flowers.suffice new.parquet --row 0
@@ -48,15 +49,15 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name, or fail and suggest a similar one."""
+        """Return the command that the arguments name, or fail and suggest a similar one, or all."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from suffice.exceptions import did_you_mean
 
-            hint = did_you_mean(args[0], self.list_commands(ctx)) if args else ""
-            if not hint:
-                raise
+            commands = self.list_commands(ctx)
+            hint = did_you_mean(args[0], commands) if args else ""
+            hint = hint or f" The commands are {', '.join(commands[:-1])} and {commands[-1]}."
             ctx.fail(f"{error.message.rstrip('.')}.{hint}")
 
     def invoke(self, ctx: click.Context) -> object:
@@ -91,8 +92,9 @@ class CommandGroup(click.Group):
 def suffice() -> None:
     """Fit and use generative classifiers: ensembles, naive Bayes, Gaussian discriminant analysis, text.
 
-    DATA is one or more CSV, JSON lines, Parquet or Arrow files (CSV and JSON lines may be compressed), globs, folders,
-    or - for standard input. Files are streamed and may be larger than memory.
+    DATA is one or more files, folders or globs, or - for standard input: tables (CSV, JSON lines, Parquet, Arrow; CSV
+    and JSON lines may be compressed), or mails (.eml, mbox, Maildir) with a folder or mbox for each class. Files are
+    streamed and may be larger than memory.
 
     Exit codes: 0 for success, 1 for bad data, 2 for wrong usage.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
@@ -11,7 +11,7 @@ import click
 from suffice.cli.assumptions import check_usage, show_assumptions
 from suffice.cli.command import command as _command
 from suffice.cli.command import section
-from suffice.cli.description import Description, description, model_line, show_classes, show_columns, show_members
+from suffice.cli.description import Description, description, model_lines, show_classes, show_columns, show_members
 from suffice.cli.output import Page, cell_text, json_option, number, print_json, size
 from suffice.cli.reading import (
     ReadingOptions,
@@ -136,7 +136,7 @@ def command(
         return
     parameters = column_parameters(fitted, wanted, classes) if wanted else {}
     page = Page()
-    _show_model(page, model, facts)
+    _show_model(page, model, facts, model_lines(loaded))
     bins = _bins(loaded)
     if bins:
         page.heading("Bins")
@@ -246,11 +246,11 @@ def _informative_words(model: GenerativeClassifier, most: int) -> list[Informati
     return informative
 
 
-def _show_model(page: Page, file: str, facts: Description) -> None:
+def _show_model(page: Page, file: str, facts: Description, lines: Mapping[str, str]) -> None:
     page.facts(
         {
             "file": f"{cell_text(file)}, {size(os.path.getsize(file))}",
-            "model": model_line(facts),
+            **lines,
             "rows": "none; built from parameters" if facts["rows"] is None else number(facts["rows"]),
         }
     )

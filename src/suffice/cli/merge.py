@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.command import command as _command
+from suffice.cli.command import note
 from suffice.cli.description import check_has_rows, description, save, saved_line, show_classes
 from suffice.cli.output import Page, json_option, print_json, row_count
+from suffice.cli.reading import model_path
 from suffice.cli.writing import check_writable, model_option, update_lock
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ suffice merge monday.suffice tuesday.suffice -o week.suffice --json
 
 
 @_command("merge", "Combine models fitted on different rows.", EXAMPLES)
-@click.argument("models", nargs=-1, required=True, type=click.Path())
+@click.argument("models", nargs=-1, required=True, type=model_path)
 @model_option("File to save the merged model to; may be one of MODELS.")
 @json_option
 def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
@@ -44,6 +46,8 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
         except MergeError as error:
             raise _named(error, models) from None
         facts, saved = description(merged), save(merged, output)
+    if len(models) == 1:
+        note(f"{models[0]} is the only model, so {output} equals it. Give the models of other rows, too.")
     if as_json:
         print_json({"models": list(models), **facts, **saved})
         return

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from suffice.exceptions import SufficeError
 
-__all__ = ["page_of"]
+__all__ = ["COMMAND", "page_of"]
 
 COMMAND = "docs/command.md"
 MODULES: dict[str, str | None] = {
     "suffice.averaged_dependence": "docs/averaged_dependence.md",
-    "suffice.bayes": "docs/imbalance.md",
+    "suffice.bayes": COMMAND,
     "suffice.cli": COMMAND,
     "suffice.cli.output": None,  # standard output or a file cannot be written
     "suffice.cli.writing": None,
@@ -42,6 +42,7 @@ MODULES: dict[str, str | None] = {
     "suffice.plotting": "docs/plotting.md",
     "suffice.report": "docs/report.md",
     "suffice.sources": "docs/files.md",
+    "suffice.sources.documents": COMMAND,
     "suffice.sources.files.mails": "docs/mail.md",
     "suffice.statistics.pair_counts": "docs/averaged_dependence.md",
     "suffice.text": "docs/text.md",

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.decisions import DecisionOptions, decision_options
 from suffice.cli.impossible import ImpossibleRows, impossible_option
 from suffice.cli.kept import KeptColumns
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
-    columns_options,
+    columns_to_predict_options,
     model_argument,
     model_columns,
     reading_options,
@@ -36,9 +36,12 @@ __all__ = ["command"]
 EXAMPLES = """
 suffice predict flowers.suffice test.csv
 suffice predict flowers.suffice test.csv --keep all -o answers.parquet
-suffice predict flowers.suffice 'parts/*.parquet' --keep species,visits -o answers.csv.gz
+suffice predict flowers.suffice 'parts/*.parquet' --keep species,visits \\
+    -o answers.csv.gz
 cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
-suffice predict spam.suffice messages.jsonl --columns body --threshold spam=0.9
+suffice predict spam.suffice messages.jsonl --columns body \\
+    --threshold spam=0.9
+suffice predict spam.suffice inbox --keep path
 suffice predict spam.suffice --text 'cheap pills'
 echo 'lunch at noon?' | suffice predict spam.suffice -
 """
@@ -47,21 +50,22 @@ echo 'lunch at noon?' | suffice predict spam.suffice -
 @_command("predict", "Predict the class of each row.", EXAMPLES)
 @model_argument
 @data_or_texts
-@text_option
-@output_option
-@to_option
-@click.option(
-    "--keep",
-    metavar="all|none|COLS",
-    default="none",
-    show_default=True,
-    help="Columns of DATA to copy to the output, separated by commas.",
-)
-@click.option("--no-density", is_flag=True, help="Do not write log p(x).")
-@decision_options
-@impossible_option()
-@columns_options
+@section("Data", text_option, columns_to_predict_options)
+@section("Decisions", decision_options, impossible_option())
 @reading_options
+@section(
+    "Output",
+    output_option,
+    to_option,
+    click.option(
+        "--keep",
+        metavar="all|none|COLS",
+        default="none",
+        show_default=True,
+        help="Columns of DATA to copy to the output, separated by commas.",
+    ),
+    click.option("--no-density", is_flag=True, help="Do not write log p(x)."),
+)
 def command(
     model: str,
     data: tuple[str, ...],
@@ -79,13 +83,12 @@ def command(
     """Predict the class of each row of DATA with MODEL.
 
     Writes one row for each row of DATA, in the same order: the columns of --keep, `label` (the predicted class),
-    `p(CLASS)` for each class, and `log p(x)`, the log-density of the row, which is low for unusual rows. Models without
-    a density, such as ensembles and tuned text models, write no `log p(x)`. Columns that the model was not fitted on
-    are ignored.
+    `p(CLASS)` for each class, and `log p(x)`, the log-density of the row, which is low for unusual rows. Most
+    text models have no density and write no `log p(x)`. Columns that the model was not fitted on are ignored.
 
-    For a text model, DATA may also be mails (.eml, mbox, folders of them) or plain text. Standard input and .txt files
-    are read as one text per line, unless the first line contains the name of the text column; --format csv always
-    reads a table. --text TEXT predicts for one text.
+    For a text model, DATA may also be mails (.eml, mbox, Maildir, folders of them) or plain text. Standard input and
+    .txt files are read as one text per line, unless the first line contains the name of the text column; --format csv
+    always reads a table, and --format mails always reads mails. --text TEXT predicts for one text.
     """
     kind = format_of(output, to)
     check_writable(output)
@@ -117,6 +120,8 @@ def command(
             writer.write(predictions.of_no_rows(columns_kept.of_no_rows()))
     note_skipped_rows(source)
     impossible_rows.note()
+    if not no_density and not predictions.density:
+        note("The model has no density p(x), so log p(x) is not written.")
 
 
 class Predictions:
@@ -149,8 +154,6 @@ class Predictions:
         self.model, self.costs, self.thresholds = model, costs, thresholds
         warn_about_thresholds(model.fitted_, thresholds)
         self.density = density and model.fitted_.has_density
-        if density and not self.density:
-            note("The model has no density p(x), so log p(x) is not written.")
         names = ["label", *(f"p({label})" for label in model.classes_.tolist())]
         names += ["log p(x)"] if self.density else []
         clashes = [name for name in names if name in kept]

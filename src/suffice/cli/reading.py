@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import functools
+import glob
+import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -22,11 +24,14 @@ __all__ = [
     "ReadingOptions",
     "class_named",
     "columns_options",
+    "columns_to_predict_options",
     "data_argument",
+    "data_path",
     "known_target",
     "known_target_option",
     "model_argument",
     "model_columns",
+    "model_path",
     "open_data",
     "optional_data_argument",
     "pairs",
@@ -41,9 +46,12 @@ F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 TYPES = ("number", "text", "category", "yes/no", "time")
 
-data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
-optional_data_argument = click.argument("data", nargs=-1, type=click.Path(allow_dash=True))
-model_argument = click.argument("model", type=click.Path())
+# A file that cannot be read is reported by the library, as bad data and not as wrong usage.
+data_path = click.Path(allow_dash=True, readable=False)
+model_path = click.Path(readable=False)
+data_argument = click.argument("data", nargs=-1, required=True, type=data_path)
+optional_data_argument = click.argument("data", nargs=-1, type=data_path)
+model_argument = click.argument("model", type=model_path)
 target_option = click.option("-t", "--target", required=True, metavar="COL", help="Column with the class labels.")
 known_target_option = click.option(
     "-t",
@@ -132,8 +140,17 @@ def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str
 
 
 def columns_options(function: F) -> F:
-    """Add the options ``--columns`` and ``--ignore``."""
-    for option in (
+    """Add the options ``--columns`` and ``--ignore`` for rows with labels."""
+    return _columns_options("Columns to read besides target and weights, separated by commas; default: all.")(function)
+
+
+def columns_to_predict_options(function: F) -> F:
+    """Add the options ``--columns`` and ``--ignore`` for rows without labels."""
+    return _columns_options("Columns to read, separated by commas; default: those of the model.")(function)
+
+
+def _columns_options(help_of_columns: str) -> Callable[[F], F]:
+    return _all(
         click.option(
             "--ignore",
             multiple=True,
@@ -142,22 +159,24 @@ def columns_options(function: F) -> F:
             help="Columns to ignore, separated by commas. Repeatable.",
         ),
         click.option(
-            "--columns",
-            multiple=True,
-            metavar="COLS",
-            callback=_names,
-            help="Columns to read besides target and weights, separated by commas; default: all. Repeatable.",
+            "--columns", multiple=True, metavar="COLS", callback=_names, help=f"{help_of_columns} Repeatable."
         ),
-    ):
-        function = option(function)
-    return function
+    )
+
+
+def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """One decorator for several options."""
+    return lambda function: functools.reduce(lambda decorated, option: option(decorated), options, function)
 
 
 OPTIONS = (
     click.option(
         "--format",
         "format_",
-        type=Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"]),
+        type=Choice(
+            ["csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"],
+            synonyms=dict.fromkeys(("mbox", "eml", "maildir"), "mails"),
+        ),
         help="Format of the data; default: detected from the file name and content.",
     ),
     click.option(
@@ -285,6 +304,7 @@ def open_data(
     conflicts = [name for name in ignore or () if name in required]
     if conflicts:
         raise click.UsageError(f"--ignore names the column {listed(conflicts)}, which another option uses.")
+    _check_paths(data)
     paths = data[0] if len(data) == 1 else list(data)
     source = open_source(paths, columns=chosen, ignore=ignore or (), text_column=text_column, **reading)
     for name in required:
@@ -296,6 +316,35 @@ def open_data(
     if notes:
         note_reading(source)
     return source
+
+
+def _check_paths(data: Sequence[str]) -> None:
+    """Raise for the first path that does not exist, and suggest a similar one."""
+    from suffice.exceptions import InputError, short
+
+    for path in data:
+        name = os.path.expanduser(path)
+        if path in ("", "-") or os.path.lexists(name) or glob.has_magic(name) or "://" in name or "\0" in name:
+            continue
+        near = _similar_path(name)
+        hint = "" if near is None else f" Did you mean {short(near)}?"
+        raise InputError(f"There is no file or folder {short(path)}.{hint}", file=path, page="docs/files.md")
+
+
+def _similar_path(path: str) -> str | None:
+    """An existing path whose first part that is wrong is replaced by the most similar name in that folder."""
+    from suffice.exceptions import similar_name
+
+    folder, name = os.path.split(path.rstrip(os.sep))
+    if folder and not os.path.isdir(folder):
+        near = _similar_path(folder)
+        whole = None if near is None else os.path.join(near, name)
+        return whole if whole is not None and os.path.lexists(whole) else near
+    try:
+        near = similar_name(name, sorted(os.listdir(folder or os.curdir)))
+    except OSError:
+        return None
+    return None if near is None else os.path.join(folder, near)
 
 
 # ---------------------------------------------------------------------- a model and its columns
@@ -358,7 +407,7 @@ def rows_for_model(model: GenerativeClassifier, rows: pa.Table, read: Sequence[s
 
 def known_target(model: GenerativeClassifier | None, target: str | None, *, documents: bool = False) -> str:
     """Return the given column of labels, or the one that a model was fitted with, or that of mails."""
-    from suffice.api import MAIL_LABEL
+    from suffice.learning.labels import MAIL_LABEL
 
     known = target if target is not None or model is None else model.fitted_.target
     if known is None and documents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
-from suffice.cli.command import note_skipped_rows
+from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.description import check_has_rows, description, save, saved_line, show_classes
 from suffice.cli.output import Page, cell_text, json_option, print_json, row_count
 from suffice.cli.progress import reading_progress
@@ -24,19 +24,16 @@ from suffice.cli.writing import check_writable, model_option, update_lock
 __all__ = ["command"]
 
 EXAMPLES = """
-suffice remove flowers.suffice monday.csv --target species -o without.suffice
+suffice remove flowers.suffice monday.csv -t species -o without.suffice
 """
 
 
 @_command("remove", "Remove rows from a model.", EXAMPLES)
 @model_argument
 @data_argument
-@known_target_option
-@model_option("File to save the model to; may be MODEL.")
-@weights_option
-@columns_options
+@section("Data", known_target_option, columns_options, weights_option)
 @reading_options
-@json_option
+@section("Output", model_option("File to save the model to; may be MODEL."), json_option)
 def command(
     model: str,
     data: tuple[str, ...],
@@ -55,12 +52,12 @@ def command(
     """
     check_writable(output)
     import suffice
-    from suffice.exceptions import InputError
+    from suffice.exceptions import InputError, listed
 
     with update_lock(model, output=output):
         loaded = suffice.load(model)
         check_has_rows(loaded, model, "changed")
-        rows_before = float(loaded.fitted_.model.weights.weight.sum())
+        rows_before, classes_before = float(loaded.fitted_.model.weights.weight.sum()), loaded.classes_.tolist()
         target = known_target(loaded, target)
         source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
         read_types_of_model(loaded, source, [name for name in source.names if name not in (target, weights)], target)
@@ -70,6 +67,12 @@ def command(
         if not loaded.fitted_.model.weights.weight.sum():
             raise InputError("These are all the rows of the model. Nothing would remain, so nothing was saved.")
         facts, saved = description(loaded), save(loaded, output)
+    lost = [label for label in classes_before if label not in loaded.classes_.tolist()]
+    if lost:
+        note(
+            f"No row of class {listed(lost)} remains, so the model no longer has "
+            f"{'this class' if len(lost) == 1 else 'these classes'}."
+        )
     if as_json:
         print_json(
             {

@@ -35,7 +35,8 @@ __all__ = ["command"]
 EXAMPLES = """
 suffice report flowers.suffice -o report.html
 suffice report flowers.suffice train.csv --target species -o report.html
-suffice report flowers.suffice test.csv --target species --new --title 'Flowers in May' -o report.html
+suffice report flowers.suffice test.csv --target species --new \\
+    --title 'Flowers in May' -o report.html
 suffice report spam.suffice --json
 """
 

@@ -24,6 +24,16 @@ suffice sample flowers.suffice -n 5 --seed 1
 suffice sample flowers.suffice -n 1000 --label setosa -o setosas.parquet
 """
 BATCH_ROWS = 1 << 16
+EVENTS = ("multinomial", "bernoulli")  # whose scores are log-densities
+SINGLE_WORDS = {
+    "weighting": "count",
+    "idf": False,
+    "length": 0,
+    "ngram_range": (1, 1),
+    "characters": None,
+    "slots": 0,
+}
+"""Settings of a model whose texts can be drawn."""
 
 
 @_command("sample", "Draw new rows from a model.", EXAMPLES)
@@ -58,11 +68,14 @@ def command(
     loaded = suffice.load(model)
     if not hasattr(loaded, "sample"):
         raise InputError(f"A {loaded.fitted_.specification.estimator} has no distribution p(x | y) to draw rows from.")
+    advice = _advice(loaded)
     if not loaded.fitted_.has_density:
         raise InputError(
             f"{model} has no distribution p(x | y) to draw rows from: its scores separate classes, but are not "
-            f"log-densities.{_advice(loaded)}"
+            f"log-densities.{advice}"
         )
+    if advice:
+        raise InputError(f"{model} counts more than single words, so it cannot write texts.{advice}")
     drawn_label, rng = class_named(loaded, label), np.random.default_rng(seed)
     with write_rows(output, kind) as writer:
         # One batch is drawn even for no rows, because it has the column names.
@@ -71,18 +84,24 @@ def command(
 
 
 def _advice(model: GenerativeClassifier) -> str:
-    """The options of a fit whose texts can be drawn; empty for a model without texts."""
+    """The options of a fit whose texts can be drawn; empty if the model's can be, or for a model without texts.
+
+    Options that the data chose are among them, because the data may choose others in the next fit.
+    """
     from suffice.cli.spelling import shell_spelling
     from suffice.exceptions import Argument
     from suffice.families import Text
 
+    specification = model.fitted_.specification
     for block in model.fitted_.estimate.blocks:
         family = block.family
         if isinstance(family, Text):
-            needed = {"weighting": "count", "idf": False, "length": 0}
-            changed = [Argument(name, value) for name, value in needed.items() if getattr(family, name) != value]
-            event = [Argument("event", "multinomial")] if family.event not in ("multinomial", "bernoulli") else []
-            return f" Fit it again with {' '.join(map(shell_spelling, [*event, *changed]))}."
+            event = family.event if family.event in EVENTS else EVENTS[0]
+            needed = {"event": event, **SINGLE_WORDS}
+            wrong = [name for name, value in needed.items() if getattr(family, name) != value]
+            open_ = [name for name in needed if getattr(specification, name, None) == "auto"]
+            changed = [Argument(name, needed[name]) for name in needed if name in wrong or name in open_]
+            return f" Fit it again with {' '.join(map(shell_spelling, changed))}." if wrong else ""
     return ""
 
 

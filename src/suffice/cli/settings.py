@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 
 from suffice.cli.command import Choice, section
-from suffice.cli.reading import pairs
+from suffice.cli.reading import model_path, pairs
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -289,7 +289,7 @@ WHY_NOT = {
 }
 like_option = click.option(
     "--like",
-    type=click.Path(),
+    type=model_path,
     metavar="MODEL",
     help="Saved model whose families, cuts and parents to use, so that the models can be merged.",
 )
@@ -508,7 +508,6 @@ def _prior(given: str, kind: str) -> str | dict[Hashable, float]:
             label = _label(text, kind)
             if not equals or label in shares or not 0 <= (value := float(share)) < math.inf:
                 raise ValueError
-            shares[label] = value
         except ValueError:
             from suffice.exceptions import did_you_mean
 
@@ -522,6 +521,12 @@ def _prior(given: str, kind: str) -> str | dict[Hashable, float]:
                 "--prior 'ham=0.8,spam=0.2'.",
                 param_hint="'--prior'",
             ) from None
+        if value > 1:
+            raise click.BadParameter(
+                f"{each!r} has a share above 1. The shares of all classes sum to 1, such as 'ham=0.8,spam=0.2'.",
+                param_hint="'--prior'",
+            )
+        shares[label] = value
     return shares
 
 

@@ -123,6 +123,10 @@ def _ngrams(value: object) -> str:
     return _option("--ngrams", value)
 
 
+def _characters(value: object) -> str:
+    return "--characters none" if value is None else _ngrams(value).replace("--ngrams", "--characters")
+
+
 def _max_words(value: object) -> str:
     return _option("--max-words", "all" if value is None else value)
 
@@ -135,6 +139,7 @@ def _prior(value: object) -> str:
 
 SPECIAL: dict[str, Callable[[object], str]] = {
     "calibrate": _calibrate,
+    "characters": _characters,
     "cuts": lambda value: "--like MODEL",
     "delimiter": _delimiter,
     "families": _families,

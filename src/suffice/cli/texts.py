@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from suffice.cli.reading import ReadingOptions, open_data
+from suffice.cli.command import MISSING_DATA
+from suffice.cli.reading import ReadingOptions, data_path, open_data
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["data_or_texts", "open_rows", "text_column", "text_option"]
 
-data_or_texts = click.argument("data", nargs=-1, type=click.Path(allow_dash=True))
+data_or_texts = click.argument("data", nargs=-1, type=data_path)
 text_option = click.option(
     "--text", "texts", multiple=True, metavar="TEXT", help="Text to use instead of DATA, for a text model. Repeatable."
 )
@@ -47,14 +48,16 @@ def open_rows(
     if texts:
         return _source_of(texts, data, column, model)
     if not data:
-        raise click.UsageError("Missing argument 'DATA...'.")
+        raise click.UsageError(MISSING_DATA)
     named = columns is not None or any(name != column for name in also)
     return open_data(data, reading, columns, ignore, also=also, notes=False, text_column=None if named else column)
 
 
 def _source_of(texts: Sequence[str], data: Sequence[str], column: str | None, model: GenerativeClassifier) -> Source:
     if data:
-        raise click.UsageError(f"--text is used instead of DATA; got both, --text and {data[0]}.")
+        raise click.UsageError(
+            f"Give either --text or DATA, not both: --text is used instead of DATA, and {data[0]} is DATA."
+        )
     if column is None:
         raise click.UsageError(
             f"--text needs a model of one column of texts; this is a {model.fitted_.specification.estimator} of "

@@ -19,6 +19,7 @@ import click
 from suffice.cli.command import Choice, mark_written, note
 from suffice.cli.kept import is_json, plain_text
 from suffice.cli.output import row_count, size
+from suffice.cli.pages import COMMAND
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,9 +118,11 @@ def check_writable(output: str | None) -> None:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise NotAFileError("its folder is not writable. Choose another path.")
     except NotAFileError as error:
-        raise InputError(f"Cannot write to {output!r}: {error}", file=output) from None
+        raise InputError(f"Cannot write to {output!r}: {error}", file=output, page=COMMAND) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"Cannot write to {output!r}: {reason(error)}. Choose another path.", file=output) from None
+        raise InputError(
+            f"Cannot write to {output!r}: {reason(error)}. Choose another path.", file=output, page=COMMAND
+        ) from None
 
 
 def update_lock(*models: str, output: str | None) -> contextlib.AbstractContextManager[None]:

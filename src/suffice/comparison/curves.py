@@ -13,7 +13,7 @@ from suffice.comparison.candidates import Candidate
 from suffice.comparison.compared_rows import ComparedRows
 from suffice.comparison.fits import FAILURES, probabilities, shortened
 from suffice.comparison.scores import mean_and_error, row_losses
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError
 from suffice.numerics.types import Codes, Float, Index
 from suffice.tables.listing import Listing
 
@@ -76,6 +76,22 @@ class LearningCurves:
         -------
         mean, error : array of shape (sizes,)
             NaN for a size at which the model could not be fitted in all draws.
+
+        See Also
+        --------
+        difference : Compares two models.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes
+        >>> from suffice.comparison import compare
+        >>> X, y = load_iris(return_X_y=True)
+        >>> models = {"naive Bayes": NaiveBayes()}
+        >>> curves = compare(X, y, models=models, sizes=[10, 100], repeats=5).curves
+        >>> mean, error = curves.points("naive Bayes", "accuracy")
+        >>> curves.sizes, mean.round(2), error.round(2)
+        ([10, 100], array([0.86, 0.95]), array([0.03, 0.02]))
         """
         return _summary(self._values(score)[model])
 
@@ -94,6 +110,24 @@ class LearningCurves:
         Returns
         -------
         mean, error : array of shape (sizes,)
+
+        See Also
+        --------
+        points : Returns the scores of one model.
+
+        Examples
+        --------
+        After five draws, the models are level at both sizes: the differences are within two standard errors.
+
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes
+        >>> from suffice.comparison import compare
+        >>> X, y = load_iris(return_X_y=True)
+        >>> models = {"naive Bayes": NaiveBayes()}
+        >>> curves = compare(X, y, models=models, sizes=[10, 100], repeats=5).curves
+        >>> mean, error = curves.difference("naive Bayes", "logistic regression")
+        >>> mean.round(2), error.round(2)
+        (array([-0.12,  0.02]), array([0.11, 0.05]))
         """
         values = self._values(score)
         return _summary(values[a] - values[b])
@@ -138,7 +172,8 @@ def checked_sizes(sizes: Sequence[int] | None, n_train: int, n_classes: int) -> 
         invalid = [size for size in distinct if not least <= size <= n_train]
         if invalid or not distinct:
             raise InputError(
-                f"sizes must be between {least} ({ROWS_PER_CLASS} rows of each class) and {n_train} (the rows of a "
+                Argument("sizes"),
+                f" must be between {least} ({ROWS_PER_CLASS} rows of each class) and {n_train} (the rows of a "
                 f"training set); got {invalid[0] if invalid else 'none'}.",
                 argument="sizes",
             )

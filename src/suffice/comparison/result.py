@@ -86,6 +86,22 @@ class Comparison:
         -------
         DataFrame
             One row for each model.
+
+        See Also
+        --------
+        to_dict : Returns all results, with the learning curves.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes
+        >>> from suffice.comparison import compare
+        >>> X, y = load_iris(return_X_y=True)
+        >>> comparison = compare(X, y, models={"naive Bayes": NaiveBayes()}, repeats=0)
+        >>> comparison.to_frame()[["model", "accuracy", "log_loss"]].round(2)
+                         model  accuracy  log_loss
+        0  logistic regression      0.97      0.09
+        1          naive Bayes      0.95      0.13
         """
         return self.scores.to_frame(backend)
 
@@ -122,6 +138,22 @@ class Comparison:
         Returns
         -------
         matplotlib.figure.Figure
+
+        See Also
+        --------
+        suffice.plotting.LearningCurveDisplay : Plots the curves of one score.
+        suffice.comparison.LearningCurves : The numbers that are plotted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes
+        >>> from suffice.comparison import compare
+        >>> X, y = load_iris(return_X_y=True)
+        >>> comparison = compare(X, y, models={"naive Bayes": NaiveBayes()}, sizes=[10, 100], repeats=2)
+        >>> left, right = comparison.plot(title="Irises").axes
+        >>> left.get_ylabel(), right.get_ylabel()
+        ('log-loss on held-out rows', 'accuracy on held-out rows')
         """
         if self.curves is None:
             raise InputError("There are no learning curves to plot: set repeats above 0, or give more rows.")
@@ -134,6 +166,22 @@ class Comparison:
         -------
         dict
             NaN and infinity become None.
+
+        See Also
+        --------
+        to_frame : Returns the cross-validated scores as a data frame.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes
+        >>> from suffice.comparison import compare
+        >>> X, y = load_iris(return_X_y=True)
+        >>> found = compare(X, y, models={"naive Bayes": NaiveBayes()}, repeats=0).to_dict()
+        >>> found["classes"], round(found["majority"], 2), round(found["baseline_log_loss"], 2)
+        ({'0': 50, '1': 50, '2': 50}, 0.33, 1.1)
+        >>> [(score["model"], round(score["log_loss"], 2)) for score in found["scores"]]
+        [('logistic regression', 0.09), ('naive Bayes', 0.13)]
         """
         curves = self.curves
         return {

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.exceptions import InputError
 from suffice.learning.good_rows import of_good_rows
 from suffice.learning.kept_rows import KeptRows
-from suffice.learning.labels import LabelReader, check_labels
+from suffice.learning.labels import LabelReader, check_labels, labels_of_mails
 from suffice.numerics.types import Array
 from suffice.sources.files import Source
 from suffice.statistics import Membership
@@ -56,7 +56,7 @@ def sampled(source: Source, target: str, most: int) -> tuple[pa.Table, Array, in
             f"{source.name or 'The source'} has no column other than the target {target!r} to learn from.",
             column=target,
         )
-    labels, kept, n_rows = LabelReader(target), KeptRows(most), 0
+    labels, kept, n_rows = LabelReader(target, of_mails=labels_of_mails(source, target)), KeptRows(most), 0
 
     def read(rows: pa.Table) -> tuple[pa.Table, Membership]:
         codes, missing = labels.read(rows[target])

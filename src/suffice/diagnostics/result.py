@@ -93,6 +93,10 @@ class Finding:
         -------
         str
 
+        See Also
+        --------
+        suffice.diagnostics.Finding : The finding; its ``advice`` spells arguments as in Python.
+
         Examples
         --------
         >>> pieces = "Use ", Argument("calibrate", "columns"), "."
@@ -188,7 +192,25 @@ class Diagnosis:
         return {name: getattr(self, name) for name in names}
 
     def title(self) -> str:
-        """The result in one sentence."""
+        """Return the result in one sentence.
+
+        Returns
+        -------
+        str
+            The model, the number of rows, and the number of significant findings.
+
+        See Also
+        --------
+        cost_line : Returns the cost of dependent columns in one sentence.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes, diagnose
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> diagnose(NaiveBayes().fit(X, y), X, y, cost=False).title()
+        'NaiveBayes, 150 rows: 2 significant findings (level 0.05).'
+        """
         found = self.n_significant
         rows = counted(self.rows, "row")
         if not self.findings:
@@ -198,7 +220,25 @@ class Diagnosis:
         return f"{self.model}, {rows}: {counted(found, 'significant finding')} (level {self.level:g})."
 
     def cost_line(self) -> str:
-        """The cost of double counting in one sentence; empty if it was not estimated."""
+        """Return the cost of double counting in one sentence; empty if it was not estimated.
+
+        Returns
+        -------
+        str
+            The log-loss on held-out rows, with and without weights for the columns.
+
+        See Also
+        --------
+        title : Returns the result in one sentence.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes, diagnose
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> diagnose(NaiveBayes().fit(X, y), X, y).cost_line()
+        'Double counting costs nothing: log-loss 0.1325 on held-out rows, 0.1325 with column weights.'
+        """
         known = self.double_counting
         if known is None:
             return ""
@@ -234,11 +274,46 @@ class Diagnosis:
         -------
         DataFrame
             One row for each finding.
+
+        See Also
+        --------
+        listing : Returns the findings as a table of this library.
+        to_dict : Returns all findings and tables as JSON values.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes, diagnose
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> found = diagnose(NaiveBayes().fit(X, y), X, y, cost=False)
+        >>> found.to_frame()[["check", "effect", "significant"]].round(3)
+                check  effect  significant
+        0  dependence   0.227         True
+        1       shape   0.000         True
         """
         return self.listing().to_frame(backend)
 
     def listing(self) -> Listing:
-        """Return the findings as a table with one row for each finding."""
+        """Return the findings as a table with one row for each finding.
+
+        Returns
+        -------
+        Listing
+            Its columns are the attributes of `suffice.diagnostics.Finding`.
+
+        See Also
+        --------
+        to_frame : Returns the findings as a data frame.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes, diagnose
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> found = diagnose(NaiveBayes().fit(X, y), X, y, cost=False).listing()
+        >>> found["check"], found["columns"][1]
+        (['dependence', 'shape'], 'petal width (cm)')
+        """
         found = self.findings
         return Listing(
             {
@@ -260,6 +335,21 @@ class Diagnosis:
         -------
         dict
             Numbers that are not finite become None.
+
+        See Also
+        --------
+        to_frame : Returns the findings as a data frame.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import NaiveBayes, diagnose
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> found = diagnose(NaiveBayes().fit(X, y), X, y, cost=False).to_dict()
+        >>> found["rows"], found["n_significant"], found["findings"][0]["check"]
+        (150, 2, 'dependence')
+        >>> found["missingness"]["column"]
+        []
         """
         findings = [{name: value for name, value in vars(each).items() if name != "pieces"} for each in self.findings]
         plain: dict[str, Any] = json_value(

@@ -70,7 +70,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         distribution.
     smoothing : float or "auto", default=1
         Weight of the conjugate prior of ``"map"`` and ``"bayes"``: the number of pseudo-rows, which look like all rows
-        together.
+        together. It has an effect only with ``estimation="map"`` or ``"bayes"``; otherwise another value than 1 warns.
     conjugate_prior : NormalInverseWishart, or mapping from class to NormalInverseWishart, optional
         A conjugate prior with given numbers for ``"map"`` and ``"bayes"``: mean, covariance, and their weight in rows.
         ``smoothing`` then has no effect. With another shape than "full", use a `NormalInverseGamma`, which is the same
@@ -233,6 +233,11 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         GaussianDiscriminant
             A fitted model.
 
+        See Also
+        --------
+        from_moments : Builds a model that can continue to learn, from means and covariances.
+        parameters : Lists the parameters of a fitted model.
+
         Examples
         --------
         >>> from suffice import GaussianDiscriminant
@@ -304,6 +309,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         -------
         GaussianDiscriminant
             A fitted model.
+
+        See Also
+        --------
+        from_parameters : Builds a model from given parameters.
 
         Examples
         --------
@@ -388,6 +397,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
             The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
             largest parts first.
 
+        See Also
+        --------
+        linear_form : Returns the coefficients of the log-odds, with a shared covariance.
+        predict_proba : Computes the probabilities that are explained.
+        suffice.plotting.ExplanationDisplay : Plots the parts of one row.
+
         Examples
         --------
         >>> from suffice import GaussianDiscriminant
@@ -436,6 +451,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         array of shape (n, n_components)
             Coordinates about the mean of the classes. A row with missing cells gets its expected projection, given the
             cells that are present.
+
+        See Also
+        --------
+        suffice.plotting.DirectionsDisplay : Plots rows on the discriminant directions.
 
         Examples
         --------

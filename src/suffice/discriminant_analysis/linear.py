@@ -228,7 +228,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     explained_variance_ratio_ : array of shape (n_components,)
         Share of the between-class variance that each component explains; not with ``solver="lsqr"``.
     scalings_ : array of shape (d, r)
-        Directions of the components; not with ``solver="lsqr"``.
+        Directions of the components; not with ``solver="lsqr"``. With ``solver="eigen"``, columns beyond the first
+        K − 1 do not separate the classes, and may differ from scikit-learn's.
     xbar_ : array of shape (d,)
         Mean of the class means; only with ``solver="svd"``.
 
@@ -331,6 +332,26 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         array of shape (n, n_components)
             The coordinates.
+
+        See Also
+        --------
+        decision_function : Computes scores of the classes.
+        suffice.plotting.DirectionsDisplay : Plots rows on the directions, for a `suffice.GaussianDiscriminant`.
+
+        Examples
+        --------
+        One flower of each of three species. The first direction explains nearly all of the difference:
+
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = LinearDiscriminantAnalysis().fit(X, y)
+        >>> model.transform(X[[0, 70, 149]]).round(1)
+        array([[ 8.1, -0.3],
+               [-3.8, -1.1],
+               [-4.7, -0.3]])
+        >>> model.explained_variance_ratio_.round(3)
+        array([0.991, 0.009])
         """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
@@ -354,6 +375,20 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         array of shape (n,) or (n, K)
             For two classes the log-odds of the second class; otherwise one score for each class.
+
+        See Also
+        --------
+        predict_proba : Computes the probabilities.
+        linear_form : Returns the coefficients of the scores.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> model = LinearDiscriminantAnalysis().fit(*load_iris(return_X_y=True))
+        >>> model.decision_function([[5.1, 3.5, 1.4, 0.2], [5.9, 3.2, 4.8, 1.8]]).round(1)
+        array([[ 32. , -18.3, -65.7],
+               [-59.3,   3.1,   4.2]])
         """
         fitted = self.fitted_
         scores = _scores(fitted, self._rows(fitted, X), _differences(fitted))

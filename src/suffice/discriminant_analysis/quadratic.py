@@ -136,7 +136,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     means_ : array of shape (K, d)
         Mean of each class and column.
     covariance_, rotations_ : list of K arrays of shape (d, d)
-        Covariance and principal axes of each class.
+        Covariance and principal axes of each class. The signs of the axes may differ from scikit-learn's.
     scalings_ : list of K arrays of shape (d,)
         Variances along the principal axes of each class.
 
@@ -201,6 +201,21 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         Returns
         -------
         self
+
+        See Also
+        --------
+        partial_fit : Learns from more rows, and forgets nothing.
+        merge : Adds the rows of another model.
+
+        Examples
+        --------
+        The first class varies along one diagonal, and the second along the other:
+
+        >>> from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
+        >>> X = [[-2.0, -2.0], [0.0, 0.5], [2.0, 1.5], [-2.0, 2.0], [0.0, -0.5], [2.0, -1.5]]
+        >>> model = QuadraticDiscriminantAnalysis().fit(X, ["up"] * 3 + ["down"] * 3)
+        >>> model.predict([[3.0, 3.0], [3.0, -3.0]])
+        array(['up', 'down'], dtype='<U4')
         """
         unknown = sorted(set(fit_params) - {"sample_weight", "unlabelled", "unlabelled_weight"})
         if unknown:
@@ -247,6 +262,21 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         -------
         array of shape (n,) or (n, K)
             For two classes the log-odds of the second class; otherwise one score for each class.
+
+        See Also
+        --------
+        predict_proba : Computes the probabilities.
+        score_samples : Computes log p(x).
+
+        Examples
+        --------
+        The classes have the same mean. Rows near it belong to the narrow class, and others to the wide one:
+
+        >>> from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
+        >>> X = [[-1.0], [0.0], [1.0], [-8.0], [0.0], [8.0]]
+        >>> model = QuadraticDiscriminantAnalysis().fit(X, ["narrow"] * 3 + ["wide"] * 3)
+        >>> model.decision_function([[-5.0], [0.0], [5.0]]).round(1)
+        array([16.4, -2.1, 16.4])
         """
         fitted = self.fitted_
         scores = prediction.joint(fitted, self._rows(fitted, X))

@@ -162,10 +162,28 @@ class GenerativeEnsemble(NaiveBayes):
         ------
         NotLinearError
             Always.
+
+        See Also
+        --------
+        explain : Splits the log-odds of a row into the parts of members and columns.
+
+        Examples
+        --------
+        A discriminant with a shared covariance, fitted to the same rows, has one:
+
+        >>> from suffice import GaussianDiscriminant, GenerativeEnsemble
+        >>> X = [[1.0, 5.0], [3.0, 7.0], [2.0, 5.0], [10.0, 6.0], [14.0, 8.0], [12.0, 6.0]]
+        >>> y = ["a", "a", "a", "b", "b", "b"]
+        >>> GenerativeEnsemble().fit(X, y).linear_form()
+        Traceback (most recent call last):
+        suffice.exceptions.NotLinearError: An ensemble has no linear form: the log-odds of its members are not ...
+        >>> GaussianDiscriminant().fit(X, y).linear_form().theta.round(2)
+        array([ 6.05, -0.39])
         """
         raise NotLinearError(
             "An ensemble has no linear form: the log-odds of its members are not linear in x. Use "
-            "GaussianDiscriminant() or NaiveBayes(Gaussian(variance='shared')), whose log-odds are linear."
+            "GaussianDiscriminant() or NaiveBayes(Gaussian(variance='shared')), whose log-odds are linear.",
+            page="docs/ensemble.md",
         )
 
     def explain(self, X: Any, label: Any = None, against: Any = None, *, pairs: bool = False) -> Explanation:
@@ -188,6 +206,11 @@ class GenerativeEnsemble(NaiveBayes):
         Explanation
             The parts of each row, which sum to its log-odds, with the member of each part. `Explanation.by_column` adds
             up the parts of each column.
+
+        See Also
+        --------
+        predict_proba : Computes the probabilities that are explained.
+        suffice.plotting.ExplanationDisplay : Plots the parts of one row.
 
         Examples
         --------

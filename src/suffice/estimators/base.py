@@ -47,6 +47,26 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
     one step. If it fails, the model stays as it was, and a prediction on another thread sees either the old model or
     the new one. `fit`, `partial_fit`, `merge`, `remove`, `decay` and `set_params` hold a lock, so no rows are lost when
     several threads call them; predictions never wait.
+
+    See Also
+    --------
+    suffice.estimators.TunableClassifier : Base class of the library's own classifiers.
+    suffice.model.Model : The statistics that a fitted model holds.
+
+    Examples
+    --------
+    >>> from suffice import NaiveBayes
+    >>> from suffice.estimators import GenerativeClassifier
+    >>> from suffice.naive_bayes import GaussianNB
+    >>> [isinstance(each, GenerativeClassifier) for each in (NaiveBayes(), GaussianNB())]
+    [True, True]
+
+    Each fit assigns a new value, and the old one stays as it was:
+
+    >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> before = model.fitted_
+    >>> model.partial_fit([[12.0]], ["b"]).class_count_, before.model.weights.weight
+    (array([2., 3.]), array([2., 2.]))
     """
 
     _specification_type: ClassVar[type[Specification]]
@@ -60,12 +80,31 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         validate : bool, default=False
-            Whether to raise an error for invalid parameters, including those that a subclass rejects by its own
-            ``_parameter_constraints``.
+            Whether to check the parameters of a subclass that has its own ``_parameter_constraints``. `fit` checks the
+            parameters of every class.
 
         Returns
         -------
         Specification
+
+        See Also
+        --------
+        get_params : Returns the parameters as a dict.
+        set_params : Changes parameters.
+
+        Examples
+        --------
+        >>> from suffice.naive_bayes import GaussianNB
+        >>> GaussianNB(var_smoothing=0.1).specification()
+        GaussianNBSpecification(priors=None, var_smoothing=0.1)
+
+        A fitted model has the specification with which it has learned, whatever was set since:
+
+        >>> model = GaussianNB().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> float(model.theta_[0, 0]), model.set_params(var_smoothing=0.1).specification().var_smoothing
+        (2.0, 0.1)
+        >>> model.fitted_.specification.var_smoothing
+        1e-09
         """
         kind = self._specification_type
         names = _PARAMETERS.get(kind)
@@ -101,6 +140,21 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
+
+        See Also
+        --------
+        get_params : Returns the parameters.
+        fit : Learns again, with the new parameters.
+
+        Examples
+        --------
+        >>> from suffice.naive_bayes import GaussianNB
+        >>> X, y = [[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"]
+        >>> model = GaussianNB().fit(X, y)
+        >>> model.predict_proba([[6.0]]).round(3)
+        array([[0.057, 0.943]])
+        >>> model.set_params(priors=[0.9, 0.1]).fit(X, y).predict_proba([[6.0]]).round(3)
+        array([[0.352, 0.648]])
         """
         with self._lock:
             super().set_params(**params)
@@ -132,6 +186,23 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         -------
         estimator
             An estimator with the parameters and the statistics of ``fitted``.
+
+        See Also
+        --------
+        with_fitted : Returns a copy of an estimator with another fitted model.
+        suffice.load : Builds an estimator from a file.
+
+        Examples
+        --------
+        ``fitted_`` is immutable, so it still holds the model of four rows when the estimator has learned a fifth:
+
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> before = model.fitted_
+        >>> model.partial_fit([[50.0]], ["c"]).classes_.tolist()
+        ['a', 'b', 'c']
+        >>> NaiveBayes.from_fitted(before).classes_.tolist()
+        ['a', 'b']
         """
         if not isinstance(fitted, Fitted) or not isinstance(fitted.specification, cls._specification_type):
             given = fitted.specification.estimator if isinstance(fitted, Fitted) else type(fitted).__name__
@@ -188,6 +259,11 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
             The fitted model. If it was fitted to a source, ``report_`` describes what was read. If an error is raised,
             the model stays as it was.
 
+        See Also
+        --------
+        partial_fit : Learns from more rows, and forgets nothing.
+        suffice.fit : Fits a model to files, and scores it on held-out rows.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -240,6 +316,12 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
             The updated model. The values chosen for parameters that are "auto", and the calibration, stay those of the
             last `fit`. If an error is raised, the model stays as it was.
 
+        See Also
+        --------
+        merge : Adds the rows of another model.
+        remove : Removes rows that were learned.
+        decay : Reduces the weight of all earlier rows.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -274,6 +356,11 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         ------
         MergeError
             If the models have different columns or families, or their statistics cannot be added.
+
+        See Also
+        --------
+        suffice.merge : Merges many models.
+        partial_fit : Learns from more rows.
 
         Examples
         --------
@@ -322,6 +409,11 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
             If the rows cannot have been learned; the model stays as it was. Rows that were never learned but could
             have been cannot be detected.
 
+        See Also
+        --------
+        partial_fit : Learns rows.
+        decay : Reduces the weight of all earlier rows.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -353,6 +445,11 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         self
             The model, with the same ``classes_``.
 
+        See Also
+        --------
+        partial_fit : Learns from more rows; its argument ``decay`` does both in one step.
+        remove : Removes single rows.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -379,6 +476,23 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         -------
         estimator
             A copy with the parameters and the statistics of ``fitted``.
+
+        See Also
+        --------
+        from_fitted : Builds an estimator from a fitted model.
+        remove : Removes rows that were learned.
+
+        Examples
+        --------
+        Go back to the model before a batch that turned out to be wrong:
+
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> before = model.fitted_
+        >>> model.partial_fit([[11.0], [13.0], [15.0]], ["a", "a", "a"]).predict([[11.0]])
+        array(['a'], dtype='<U1')
+        >>> model.with_fitted(before).predict([[11.0]])
+        array(['b'], dtype='<U1')
         """
         other = copy(self)
         other.__dict__.update(fitted.specification.parameters(), _fitted=fitted)
@@ -400,6 +514,21 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         -------
         float
             Accuracy from 0 to 1.
+
+        See Also
+        --------
+        log_likelihood : Scores the densities instead of the labels.
+        suffice.model_selection.cross_validate : Computes several scores on held-out rows.
+
+        Examples
+        --------
+        The second of three rows is predicted wrongly; with weight 2 it counts twice:
+
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> X, y = [[2.0], [5.0], [12.0]], ["a", "b", "b"]
+        >>> round(model.score(X, y), 3), model.score(X, y, sample_weight=[1, 2, 1])
+        (0.667, 0.5)
         """
         return float(super().score(X, check_not_missing(y), sample_weight))
 
@@ -434,6 +563,11 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         -------
         Report
             The report: ``save(path)`` writes the HTML file (needs Jinja2), and ``to_dict()`` returns its content.
+
+        See Also
+        --------
+        plot : Makes a single plot.
+        suffice.diagnose : Tests the assumptions of the model.
 
         Examples
         --------
@@ -481,6 +615,10 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         ------
         ModelFileError
             If the file cannot be written, or if a parameter or level has a type that a file cannot hold.
+
+        See Also
+        --------
+        suffice.load : Loads the model from the file.
 
         Examples
         --------

@@ -49,6 +49,11 @@ class Inference(Predictor):
         array of shape (n,)
             Labels. A row whose probabilities are NaN (see ``impossible``) gets the class that `predict` chooses.
 
+        See Also
+        --------
+        predict : Chooses the most probable class.
+        predict_proba : Computes the probabilities that the decision uses.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -84,6 +89,24 @@ class Inference(Predictor):
         -------
         array of shape (n, K)
             One column for each class, in the order of ``classes_``.
+
+        See Also
+        --------
+        predict_proba : Computes the probabilities.
+        predict_joint_log_proba : Computes log p(x, y).
+
+        Examples
+        --------
+        The second row is so far from class "a" that its probability underflows to 0; the logarithm does not:
+
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.predict_proba([[2.0], [1000.0]]).round(3)
+        array([[0.877, 0.123],
+               [0.   , 1.   ]])
+        >>> model.predict_log_proba([[2.0], [1000.0]]).round(3)
+        array([[-1.310000e-01, -2.098000e+00],
+               [-4.090269e+03,  0.000000e+00]])
         """
         fitted = self.fitted_
         return prediction.answer(fitted, self._rows(fitted, X), "predict_log_proba")
@@ -100,6 +123,25 @@ class Inference(Predictor):
         -------
         array of shape (n, K)
             One column for each class, in the order of ``classes_``.
+
+        See Also
+        --------
+        predict_log_proba : Computes log p(y | x) = log p(x, y) − log p(x).
+        score_samples : Computes log p(x).
+
+        Examples
+        --------
+        The joint probabilities of all classes sum to p(x):
+
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> joint = model.predict_joint_log_proba([[2.0], [12.0]])
+        >>> joint.round(2)
+        array([[-3.07, -5.04],
+               [-5.24, -3.12]])
+        >>> np.log(np.exp(joint).sum(axis=1)).round(2), model.score_samples([[2.0], [12.0]]).round(2)
+        (array([-2.94, -3.01]), array([-2.94, -3.01]))
         """
         fitted = self.fitted_
         return prediction.joint(fitted, self._rows(fitted, X), relative=False)
@@ -120,6 +162,11 @@ class Inference(Predictor):
         -------
         float
             The weighted sum over the rows, in nats.
+
+        See Also
+        --------
+        score_samples : Computes log p(x) of each row.
+        predict_joint_log_proba : Computes log p(x, y) of each row and class.
 
         Examples
         --------
@@ -158,6 +205,11 @@ class Inference(Predictor):
         y : array of shape (n_samples,)
             Their labels.
 
+        See Also
+        --------
+        conditional : Returns p(x | y) of one class as a distribution.
+        score_samples : Computes the log-density of rows.
+
         Examples
         --------
         >>> import pandas as pd
@@ -190,6 +242,12 @@ class Inference(Predictor):
         Explanation
             The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
             largest parts first, each beside the value of its cell.
+
+        See Also
+        --------
+        parameters : Lists the parameters that the parts follow from.
+        predict_proba : Computes the probabilities that are explained.
+        suffice.plotting.ExplanationDisplay : Plots the parts of one row.
 
         Examples
         --------
@@ -230,6 +288,11 @@ class Inference(Predictor):
             deviations, and covariances and correlations with the column that ``level`` names. Words of documents have a
             ``share`` or a ``probability``, or a ``weight`` if the event is a complement. Means and cuts of a column of
             times are seconds since 1970 in ``value``, and UTC times in the column ``time``.
+
+        See Also
+        --------
+        linear_form : Returns the coefficients of the log-odds as arrays.
+        mutual_information : Ranks the columns by what they tell about the class.
 
         Examples
         --------
@@ -278,6 +341,11 @@ class Inference(Predictor):
             The most informative column comes first. It has ``column`` (a tuple for a block of dependent columns),
             ``bits``, and ``error``: the standard error of independent draws, usually far above the actual error.
 
+        See Also
+        --------
+        parameters : Lists the parameters of each column.
+        suffice.plotting.ImportanceDisplay : Plots the information of the columns.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -318,6 +386,11 @@ class Inference(Predictor):
         Display
             The plot. Its attributes hold the numbers that are drawn, and ``figure_`` is the figure.
 
+        See Also
+        --------
+        report : Writes plots, parameters and scores to one HTML file.
+        suffice.plotting.DensityDisplay : Plots the densities of the columns.
+
         Examples
         --------
         >>> from matplotlib.figure import Figure
@@ -346,6 +419,11 @@ class Inference(Predictor):
         -------
         Conditional
             Distribution with the methods ``logpdf``, ``pdf`` and ``rvs``, and the attributes ``mean`` and ``cov``.
+
+        See Also
+        --------
+        sample : Draws rows of all classes.
+        suffice.model.Conditional : The distribution.
 
         Examples
         --------
@@ -381,6 +459,11 @@ class Inference(Predictor):
         NotLinearError
             If the log-odds are not linear in x, as with a covariance for each class.
 
+        See Also
+        --------
+        explain : Splits the log-odds of a row into parts, for any model.
+        suffice.model.LinearForm : The result.
+
         Examples
         --------
         >>> from suffice import GaussianDiscriminant
@@ -411,6 +494,10 @@ class Inference(Predictor):
         AdaptedPrior
             ``model`` is the copy with the new prior. ``shares``, ``standard_errors``, ``p_value``, ``significant`` and
             other attributes describe the shift.
+
+        See Also
+        --------
+        with_prior : Returns a copy of the model with a given prior.
 
         Examples
         --------

@@ -49,6 +49,11 @@ class Predictor:
         array of shape (n,)
             Labels from ``classes_``.
 
+        See Also
+        --------
+        predict_proba : Computes the probability of each class.
+        decide : Chooses classes by the costs of errors, or by thresholds.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -71,6 +76,12 @@ class Predictor:
         -------
         array of shape (n, K)
             One column for each class, in the order of ``classes_``; each row sums to one.
+
+        See Also
+        --------
+        predict_log_proba : Computes the logarithms, which do not underflow.
+        explain : Shows which columns a prediction rests on.
+        adapt_prior : Corrects the probabilities for rows with other class frequencies.
 
         Examples
         --------
@@ -98,6 +109,11 @@ class Predictor:
         array of shape (n,)
             Log-density of each row.
 
+        See Also
+        --------
+        log_likelihood : Sums the log-densities of rows.
+        predict_joint_log_proba : Computes log p(x, y) of each class.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -122,6 +138,11 @@ class Predictor:
         -------
         estimator
             A copy; this estimator is not changed.
+
+        See Also
+        --------
+        adapt_prior : Estimates the class prior of unlabelled rows.
+        decide : Chooses classes by the costs of errors, with the same prior.
 
         Examples
         --------

@@ -20,7 +20,26 @@ __all__ = ["TunableClassifier"]
 
 
 class TunableClassifier(GenerativeClassifier):
-    """Base class of classifiers with a class prior, parameters that can be "auto", and calibrated probabilities."""
+    """Base class of classifiers with a class prior, parameters that can be "auto", and calibrated probabilities.
+
+    See Also
+    --------
+    suffice.estimators.GenerativeClassifier : Base class of all classifiers.
+    suffice.NaiveBayes, suffice.GaussianDiscriminant, suffice.AveragedDependence : Classifiers for tables.
+    suffice.TextNaiveBayes : A classifier for documents.
+
+    Examples
+    --------
+    Parameters that are "auto" are chosen by the log-loss on held-out rows:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianDiscriminant
+    >>> from suffice.estimators import TunableClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GaussianDiscriminant("own", mix="auto").fit(X, y)
+    >>> isinstance(model, TunableClassifier), model.mix_
+    (True, 0.1)
+    """
 
     prior: bayes.Prior
     calibrate: Calibrate
@@ -37,6 +56,22 @@ class TunableClassifier(GenerativeClassifier):
         Returns
         -------
         self
+
+        See Also
+        --------
+        get_params : Returns the parameters.
+        with_prior : Returns a copy with another class prior.
+
+        Examples
+        --------
+        The parameters are changed after the rows were learned, without fitting again:
+
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.predict_proba([[6.0]]).round(3)
+        array([[0.057, 0.943]])
+        >>> model.set_params(estimation="map").predict_proba([[6.0]]).round(3)
+        array([[0.604, 0.396]])
         """
         with self._lock:
             super().set_params(**params)
@@ -59,6 +94,11 @@ class TunableClassifier(GenerativeClassifier):
             it is predicted. For more classes, one score for each class; the class with the largest score is predicted.
             The score is log p(x, y), or the logarithm of the calibrated probability, up to a term that all classes of a
             row share.
+
+        See Also
+        --------
+        predict_proba : Computes the probabilities.
+        explain : Splits the log-odds into the parts of the columns.
 
         Examples
         --------
@@ -116,6 +156,11 @@ class TunableClassifier(GenerativeClassifier):
         -------
         float
             The logarithm of the evidence, in nats.
+
+        See Also
+        --------
+        log_likelihood : Computes the log-likelihood of rows with the fitted parameters.
+        suffice.model_selection.cross_validate : Compares models by scores on held-out rows.
 
         Examples
         --------

@@ -114,7 +114,10 @@ def cost_matrix(classes: ClassAxis, costs: Costs) -> Float:
     matrix = 1 - np.eye(len(classes))
     for pair, cost in _items(costs, "costs"):
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InputError(f"costs are given by (true class, predicted class); got {pair!r:.80}.", argument="costs")
+            raise InputError(
+                f"costs are given by (true class, predicted class), such as {{('ham', 'spam'): 9}}; got {pair!r:.80}.",
+                argument="costs",
+            )
         number = _number(cost)
         if not math.isfinite(number):
             raise InputError(f"A cost must be a finite number; got {cost!r:.80}.", argument="costs")

@@ -22,7 +22,17 @@ from suffice.statistics import ClassAxis
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KnownLabelReader", "LabelReader", "check_labels", "text_labels"]
+    from suffice.sources.files import Source
+
+__all__ = [
+    "MAIL_LABEL",
+    "MAIL_LABELS",
+    "KnownLabelReader",
+    "LabelReader",
+    "check_labels",
+    "labels_of_mails",
+    "text_labels",
+]
 
 DistinctLabels = tuple[Array, Codes, Mask | None]
 """Sorted distinct labels (K,), the position of each row's label among them (−1 if missing), and the missing rows."""
@@ -33,7 +43,15 @@ NO_LABEL_IN_TEXT = (
     Argument("nulls_only", [""]),
     ".",
 )
+MAIL_LABEL = "label"  # the column of the classes of mails
+MAIL_LABELS = "The label of a mail is the name of its folder or mbox."
+PAGE = "docs/messy_tables.md"
 MAX_CLASSES = 1000  # more distinct labels than this, in fewer than twice as many rows, are not classes
+
+
+def labels_of_mails(source: Source, target: str) -> bool:
+    """Whether the labels of a source are names of folders and mboxes, as those of mails are."""
+    return source.documents and target == MAIL_LABEL
 
 
 def check_labels(column: str, missing: Mask | None, *, as_text: bool = False) -> None:
@@ -113,6 +131,8 @@ class LabelReader:
         Its name, for messages.
     known : ClassAxis, optional
         Classes to start with.
+    of_mails : bool, default=False
+        Whether the labels are names of folders and mboxes, for messages.
 
     Attributes
     ----------
@@ -131,8 +151,8 @@ class LabelReader:
     (array([1, 2]), array(['ham', 'news', 'spam'], dtype='<U4'))
     """
 
-    def __init__(self, column: str, known: ClassAxis | None = None) -> None:
-        self.column = column
+    def __init__(self, column: str, known: ClassAxis | None = None, *, of_mails: bool = False) -> None:
+        self.column, self.of_mails = column, of_mails
         self.axis = ClassAxis.of([]) if known is None else known
         self.counts = np.zeros(len(self.axis), dtype=np.int64)
 
@@ -161,12 +181,21 @@ class LabelReader:
     def check_all(self) -> None:
         """Raise if all learned rows have the same label, or all have different labels."""
         n, seen = int(self.counts.sum()), self.axis.labels[self.counts > 0].tolist()
+        if len(seen) == 1 and self.of_mails:
+            mails = "The only mail has" if n == 1 else f"All {n:,} mails have"
+            raise ClassError(
+                f"{mails} the label {listed(seen)}; expected at least two classes. {MAIL_LABELS} Give mails of at "
+                "least two classes.",
+                column=self.column,
+                page="docs/mail.md",
+            )
         if len(seen) == 1:
             rows = "the only row" if n == 1 else f"all {n:,} rows"
             raise ClassError(
                 f"Column {self.column!r} holds {listed(seen)} in {rows}; expected at least two classes. Give rows of "
                 "at least two classes, or choose another target.",
                 column=self.column,
+                page="docs/command.md",
             )
         if n > 2 and len(seen) == n:
             raise self._not_classes(n, n)
@@ -226,13 +255,16 @@ class LabelReader:
                     f"Column {self.column!r} holds numbers such as {value!r}. A target of fractional numbers",
                     *advice,
                     column=self.column,
+                    page=PAGE,
                 )
-            raise InputError.in_row(
+            error = InputError.in_row(
                 f"holds {value!r}, which is not a whole number. A target of fractional numbers",
                 *advice,
                 rows=invalid,
                 column=self.column,
             )
+            error.page = PAGE
+            raise error
 
     def _check_number(self, n_labels: int, n_rows: int) -> None:
         """Raise if there are too many distinct labels to be classes, before anything is summed for each of them."""
@@ -248,6 +280,7 @@ class LabelReader:
             f"Column {self.column!r} has {n_labels:,} different values in {rows}: it looks like a quantity or an "
             "identifier, not a class. Choose another target, or cut its values into classes.",
             column=self.column,
+            page=PAGE,
         )
 
 

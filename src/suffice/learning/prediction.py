@@ -200,7 +200,10 @@ def linear_form(fitted: Fitted) -> LinearForm:
     calibration = fitted.required_calibration()
     if calibration.knots:
         raise NotLinearError(
-            "The log-odds of an isotonic calibration are not linear in x. Use ", Argument("calibrate", True), "."
+            "The log-odds of an isotonic calibration are not linear in x. Use ",
+            Argument("calibrate", True),
+            ".",
+            page="docs/calibration.md",
         )
     estimate = fitted.combined
     scale, offset = calibration.linear(estimate.classes, estimate.prior)

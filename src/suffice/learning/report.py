@@ -41,6 +41,19 @@ class Scores:
     auc : float
         Area under the ROC curve; with more than two classes, the mean of each class against the rest. If there are more
         than four million probabilities, those of evenly spaced rows are used.
+
+    See Also
+    --------
+    suffice.fit : Computes the scores; the argument ``validate`` sets the number of rows.
+    suffice.model_selection.cross_validate : Computes scores of any estimator.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> from sklearn.datasets import load_iris
+    >>> scores = suffice.fit(*load_iris(return_X_y=True), model="naive-bayes").report_.scores
+    >>> round(scores.accuracy, 3), round(scores.log_loss, 3), round(scores.baseline_log_loss, 3), scores.rule
+    (0.953, 0.132, 1.099, 'leave-one-out')
     """
 
     accuracy: float
@@ -89,6 +102,22 @@ class FitReport:
         The log-loss of the families that were tried for columns whose family is "best".
     blocks : ColumnBlocks or None
         The blocks of dependent columns that were found with ``blocks="auto"``.
+
+    See Also
+    --------
+    suffice.fit : Fits a model, which has the report as ``report_``.
+    suffice.api.Scores : The held-out scores.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import suffice
+    >>> rows = pa.table({"size": [1.0, 2.0, 1.5, 8.0, 9.0, -999.0], "kind": ["a", "a", "a", "b", "b", "b"]})
+    >>> report = suffice.fit(rows, "kind", model="naive-bayes").report_
+    >>> report.n_rows, report.skipped, report.types
+    (6, 0, {'size': 'number', 'kind': 'text'})
+    >>> round(report.scores.accuracy, 2), report.scores.rule
+    (0.67, 'leave-one-out')
     """
 
     source: str

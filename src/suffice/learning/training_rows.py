@@ -5,6 +5,7 @@ Each batch becomes a `Model`; `suffice.learning.fitting` merges the models in a 
 
 from __future__ import annotations
 
+import glob
 import os
 import warnings
 from abc import ABC, abstractmethod
@@ -19,7 +20,7 @@ from suffice.exceptions import InputError, short
 from suffice.learning.fitted import Fitted
 from suffice.learning.good_rows import of_good_rows, weights_of
 from suffice.learning.kept_rows import KeptRows
-from suffice.learning.labels import LabelReader, check_labels, text_labels
+from suffice.learning.labels import MAIL_LABELS, LabelReader, check_labels, labels_of_mails, text_labels
 from suffice.learning.specification import Specification
 from suffice.model import Block, Model
 from suffice.model.alignment import same_layout
@@ -27,6 +28,7 @@ from suffice.numerics.types import Array, Codes
 from suffice.sources.arrays import plain_rows
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Batch, Source, is_labelled_source, open_source
+from suffice.sources.files.paths import find_files
 from suffice.sources.labels import encode, plain_labels, read_weights
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis, Membership
@@ -39,6 +41,7 @@ __all__ = [
     "LabelledRows",
     "LabelledSource",
     "TrainingRows",
+    "check_paths",
     "read_as_known",
     "seen_classes",
     "summarize_batch",
@@ -159,6 +162,11 @@ class TrainingRows(ABC):
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """Read and summarise the rows, batch by batch."""
 
+    @property
+    def label_origin(self) -> str:
+        """A sentence on where labels come from, for errors about them; empty if the user gave them."""
+        return ""
+
     def present(self, model: Model, known: ClassAxis | None, *, weightless: bool) -> Model:
         """The model without classes that have no rows, or, unless ``weightless``, no weight; known classes stay."""
         return model
@@ -166,6 +174,7 @@ class TrainingRows(ABC):
 
 def training_rows(X: object, y: object, sample_weight: object) -> TrainingRows:
     """The rows that a user gives: a source of which ``y`` names the target, or arrays and frames."""
+    check_paths(X, y)
     if is_labelled_source(X, y):
         return LabelledSource(open_source(X), str(y), sample_weight)
     if isinstance(X, str | os.PathLike) and os.path.exists(X):
@@ -175,6 +184,37 @@ def training_rows(X: object, y: object, sample_weight: object) -> TrainingRows:
             argument="y",
         )
     return LabelledRows(X, y, sample_weight)
+
+
+def check_paths(X: object, y: object) -> None:
+    """Raise `InputError` if y names a column and X is a list of texts that are not paths, which happens to one label.
+
+    >>> check_paths(["nowhere.csv"], "label")
+    Traceback (most recent call last):
+    ...
+    suffice.exceptions.InputError: There is no file 'nowhere.csv'. A text as y names the column of labels in the files \
+X. If X is a list of texts, give a list of labels: y=['label'].
+    """
+    if not isinstance(y, str) or not isinstance(X, list | tuple):
+        return
+    texts = [each for each in X if isinstance(each, str)]
+    lost = [each for each in texts if not _is_there(each)]
+    if lost and len(texts) == len(X):
+        raise InputError(
+            f"There is no file {short(lost[0])}. A text as y names the column of labels in the files X. If X is a list "
+            f"of texts, give a list of labels: y=[{short(y)}].",
+            argument="y",
+        )
+
+
+def _is_there(path: str) -> bool:
+    """Whether there is a file, folder or match of a glob; also true for a URL, whose error says what to do."""
+    if path == "-" or "://" in path or os.path.lexists(os.path.expanduser(path)):
+        return True
+    try:
+        return glob.has_magic(path) and bool(find_files(path))
+    except InputError:
+        return False
 
 
 def summarize_batch(
@@ -331,13 +371,22 @@ class LabelledSource(TrainingRows):
             if weights == target:
                 raise InputError(f"Column {target!r} cannot be both the target and the weights.", column=target)
         self.weights = weights
-        self.labels = LabelReader(target)
+        self.labels = LabelReader(target, of_mails=self._of_mails)
         self.n_rows = 0
 
     @property
     def name(self) -> str:
         """Name of the source in messages."""
         return self.source.name or "the source"
+
+    @property
+    def _of_mails(self) -> bool:
+        return labels_of_mails(self.source, self.target)
+
+    @property
+    def label_origin(self) -> str:
+        """Where the labels of mails come from."""
+        return f" {MAIL_LABELS}" if self._of_mails else ""
 
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """The batches that have a good row."""
@@ -349,7 +398,7 @@ class LabelledSource(TrainingRows):
                 argument="target",
                 column=self.target,
             )
-        self.labels = LabelReader(self.target, expected.classes)
+        self.labels = LabelReader(self.target, expected.classes, of_mails=self._of_mails)
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
         columns = expected.columns(self.source, others)
         read_as_known(self.source, columns, expected.specification.reader, expected.layout)

@@ -62,7 +62,7 @@ def remove(fitted: Fitted, rows: TrainingRows) -> Fitted:
         if others:
             raise MergeError(
                 f"Rows of class {listed(others)} cannot be removed: the model has none. Its classes are "
-                f"{listed(known.labels.tolist())}."
+                f"{listed(known.labels.tolist())}.{rows.label_origin}"
             )
 
     found = summarize(rows, Expected(specification, fitted, known, removes=True, check=check))

@@ -35,6 +35,24 @@ class Block:
         otherwise it is an error.
     member : str
         Name of the member of an ensemble that the block belongs to; empty for naive Bayes and for other models.
+
+    See Also
+    --------
+    suffice.model.Model : The statistics of several blocks.
+    suffice.families.Family : The form of p(x | y) of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.model import Block
+    >>> block = Block(Poisson(), [1], ["count"])
+    >>> block.take(np.array([[1.5, 5.0], [3.0, 7.0]]))
+    array([[5.],
+           [7.]])
+    >>> block.checked(np.array([[1.5, 5.0], [3.0, 7.5]]))
+    Traceback (most recent call last):
+    suffice.exceptions.InputError: Column 'count', row 1 holds 7.5, but a count is a whole number of at least 0.
     """
 
     family: Family

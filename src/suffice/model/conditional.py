@@ -46,6 +46,21 @@ class Conditional:
         Function that converts rows of any form to a `Table`.
     write : callable
         Function that converts drawn columns to rows of the form that was fitted.
+
+    See Also
+    --------
+    suffice.model.Estimate : The parameters of all classes.
+
+    Examples
+    --------
+    >>> from suffice import GaussianDiscriminant
+    >>> X = [[1.0, 5.0], [2.0, 7.0], [3.0, 6.0], [6.0, 5.0], [7.0, 7.0], [8.0, 6.0]]
+    >>> up = GaussianDiscriminant(estimation="mle").fit(X, ["low"] * 3 + ["up"] * 3).conditional("up")
+    >>> up
+    Conditional(label='up', dim=2)
+    >>> up.mean, up.cov.round(3)
+    (array([7., 6.]), array([[0.667, 0.333],
+           [0.333, 0.667]]))
     """
 
     estimate: Estimate
@@ -105,6 +120,17 @@ class Conditional:
         -------
         float, or array of shape (n,)
             One number for a single row.
+
+        See Also
+        --------
+        pdf : Computes the density.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.conditional("b").logpdf([12.0, 100.0]).round(2)
+        array([  -1.61, -969.61])
         """
         if hasattr(x, "columns") or is_sparse(x):
             return self.estimate.log_likelihood(self.read(x))[:, self.k]
@@ -134,6 +160,17 @@ class Conditional:
         -------
         float, or array of shape (n,)
             One number for a single row.
+
+        See Also
+        --------
+        logpdf : Computes the logarithm, which does not underflow.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.conditional("b").pdf([12.0, 14.0, 100.0]).round(3)
+        array([0.199, 0.121, 0.   ])
         """
         return np.exp(self.logpdf(x))
 
@@ -152,6 +189,17 @@ class Conditional:
         array of shape (size, d), or data frame
             Rows of the form that was fitted. As in ``scipy.stats``, an array has shape (d,) for size 1, and shape
             (size,) for d = 1.
+
+        See Also
+        --------
+        pdf : Computes the density of rows.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.conditional("a").rvs(3, random_state=0).round(2)
+        array([2.13, 1.87, 2.64])
         """
         size = row_count(size, "size")
         rows = self.write(self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state)))
@@ -162,14 +210,61 @@ class Conditional:
 
 
 def row_count(value: object, name: str) -> int:
-    """Return a number of rows to draw as an int; raises `InputError` for anything else."""
+    """Return a number of rows to draw as an int; raises `InputError` for anything else.
+
+    Parameters
+    ----------
+    value : int
+        The number; anything else raises an error.
+    name : str
+        Name of the argument, for the message.
+
+    Returns
+    -------
+    int
+
+    See Also
+    --------
+    suffice.model.generator : Makes a random generator from a seed.
+
+    Examples
+    --------
+    >>> row_count(3, "n_samples")
+    3
+    >>> row_count(2.5, "n_samples")
+    Traceback (most recent call last):
+    suffice.exceptions.InputError: n_samples is a number of rows, at least 0; got 2.5.
+    """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise InputError(f"{name} is a number of rows, at least 0; got {value!r}.", argument=name)
     return int(value)
 
 
 def generator(random_state: object) -> np.random.Generator:
-    """Make a random generator from a seed, a generator, a ``RandomState`` of NumPy, or None."""
+    """Make a random generator from a seed, a generator, a ``RandomState`` of NumPy, or None.
+
+    Parameters
+    ----------
+    random_state : int, Generator, RandomState or None
+        The argument ``random_state`` of a method.
+
+    Returns
+    -------
+    numpy.random.Generator
+        A generator that is given is returned as it is.
+
+    See Also
+    --------
+    suffice.model.row_count : Checks a number of rows.
+
+    Examples
+    --------
+    >>> generator(0).random() == generator(0).random()
+    True
+    >>> generator("zero")
+    Traceback (most recent call last):
+    suffice.exceptions.InputError: random_state is a whole number of at least 0, a NumPy generator, or None; got 'zero'.
+    """
     if isinstance(random_state, np.random.RandomState) and not SHARES_STATE:
         return np.random.default_rng(random_state.randint(1 << 32, size=8, dtype=np.uint32))
     try:

@@ -49,6 +49,27 @@ class Estimate:
         p(y) of each class.
     parameters : tuple
         Parameters of each block.
+
+    See Also
+    --------
+    suffice.model.Model : The statistics that the parameters are computed from.
+    suffice.model.Conditional : p(x | y) of one class.
+    suffice.model.LinearForm : The log-odds as a linear function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.families import Gaussian, Poisson
+    >>> from suffice.model import Block, Model
+    >>> from suffice.statistics import ClassAxis, Membership
+    >>> X = np.array([[1.0, 5.0], [3.0, 7.0], [10.0, 6.0], [14.0, 8.0]])
+    >>> members = Membership(ClassAxis(np.array(["a", "b"])), codes=np.array([0, 0, 1, 1]))
+    >>> blocks = Block(Gaussian(estimation="mle"), [0], ["size"]), Block(Poisson(estimation="mle"), [1], ["count"])
+    >>> estimate = Model.summarize(blocks, X, members).estimate()
+    >>> estimate.prior, estimate.parameters[1].rate.ravel()
+    (array([0.5, 0.5]), array([6., 7.]))
+    >>> estimate.joint(np.array([[2.0, 6.0]])).round(2)
+    array([[ -3.44, -16.71]])
     """
 
     blocks: tuple[Block, ...]

@@ -34,6 +34,23 @@ class LinearForm:
     columns : list
         What each coefficient multiplies: a column, or for a categorical column a pair (column, level), which is 1 if
         the column has that level and 0 otherwise.
+
+    See Also
+    --------
+    suffice.GaussianDiscriminant : Has a linear form with a shared covariance.
+    suffice.NotLinearError : The error for a model without a linear form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice import GaussianDiscriminant
+    >>> model = GaussianDiscriminant().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> theta, theta0 = model.linear_form()
+    >>> theta, float(theta0)
+    (array([4.]), -28.0)
+    >>> x = np.array([7.2])
+    >>> (1 / (1 + np.exp([-theta @ x - theta0]))).round(3), model.predict_proba([x])[:, 1].round(3)
+    (array([0.69]), array([0.69]))
     """
 
     theta: Float

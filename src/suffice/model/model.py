@@ -42,6 +42,30 @@ class Model:
         Weight of the rows of each class.
     statistics : tuple of Statistic
         The statistic of each block.
+
+    See Also
+    --------
+    suffice.model.Estimate : The parameters that `Model.estimate` computes.
+    suffice.model.Block : Columns that share one family.
+    suffice.merge : Merges estimators.
+
+    Examples
+    --------
+    The models of two batches merge into the model of all rows:
+
+    >>> import numpy as np
+    >>> from suffice.families import Gaussian, Poisson
+    >>> from suffice.model import Block, Model
+    >>> from suffice.statistics import ClassAxis, Membership
+    >>> X = np.array([[1.0, 5.0], [3.0, 7.0], [10.0, 6.0], [14.0, 8.0]])
+    >>> members = Membership(ClassAxis(np.array(["a", "b"])), codes=np.array([0, 0, 1, 1]))
+    >>> blocks = Block(Gaussian(estimation="mle"), [0], ["size"]), Block(Poisson(estimation="mle"), [1], ["count"])
+    >>> first, second = (Model.summarize(blocks, X[at], members.take(at)) for at in (slice(0, 3), slice(3, 4)))
+    >>> model = first.merge(second)
+    >>> model.weights.weight, model.estimate().parameters[0].mean.ravel()
+    (array([2., 2.]), array([ 2., 12.]))
+    >>> model.subtract(second).weights.weight
+    array([2., 1.])
     """
 
     blocks: tuple[Block, ...]

@@ -49,6 +49,11 @@ def storable(kind: C) -> C:
     dataclass
         The same class.
 
+    See Also
+    --------
+    suffice.model_file.write_model : Writes a file.
+    suffice.families.register : Registers a family.
+
     Examples
     --------
     >>> from dataclasses import dataclass

@@ -85,6 +85,28 @@ def write_model(path: Path, fitted: Fitted) -> None:
         The file. An existing file is replaced.
     fitted : Fitted
         ``fitted_`` of an estimator.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be written, or cannot hold a value of the model.
+
+    See Also
+    --------
+    suffice.model_file.read_model : Reads the file.
+    suffice.model_file.storable : Registers a class whose objects a file can hold.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import suffice
+    >>> from suffice.model_file import write_model
+    >>> model = suffice.NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.suffice"
+    ...     write_model(path, model.fitted_)
+    ...     suffice.load(path).predict([[11.0]])
+    array(['b'], dtype='<U1')
     """
     model, name, file = fitted.model, fitted.specification.estimator, as_path(path)
     try:
@@ -212,6 +234,41 @@ def read_model(path: Path, find: Find = SPECIFICATIONS.get) -> Fitted:
     -------
     Fitted
         The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model that Suffice has saved, is damaged, or was written by a newer Suffice.
+    ModelFileMissingError
+        If the file does not exist.
+
+    See Also
+    --------
+    suffice.load : Returns the model as an estimator.
+    suffice.model_file.write_model : Writes the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from suffice import NaiveBayes
+    >>> from suffice.model_file import read_model, write_model
+    >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name) / "model.suffice"
+    >>> write_model(path, model.fitted_)
+    >>> fitted = read_model(path)
+    >>> fitted.specification.estimator, fitted.model.weights.weight
+    ('NaiveBayes', array([2., 2.]))
+
+    A file in which one byte has changed is refused:
+
+    >>> content = bytearray(path.read_bytes())
+    >>> content[-1] ^= 1
+    >>> _ = path.write_bytes(content)
+    >>> read_model(path)
+    Traceback (most recent call last):
+    suffice.exceptions.ModelFileError: The file ... is damaged: its content does not match its checksum. ...
+    >>> folder.cleanup()
     """
     file = as_path(path)
     try:

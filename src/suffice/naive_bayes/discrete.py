@@ -188,6 +188,25 @@ class DiscreteDropIn(NaiveBayesDropIn):
         -------
         array of shape (n, K)
             One column for each class, in the order of ``classes_``.
+
+        See Also
+        --------
+        predict_log_proba : Computes log p(y | x).
+        score_samples : Computes log p(x).
+
+        Examples
+        --------
+        Counts of 2 and 1 can be drawn in three orders. All classes share this factor, so it is left out here, but not
+        in p(x):
+
+        >>> import numpy as np
+        >>> from suffice.naive_bayes import MultinomialNB
+        >>> model = MultinomialNB().fit([[3, 1], [1, 4]], ["a", "b"])
+        >>> joint = np.exp(model.predict_joint_log_proba([[2, 1]]))
+        >>> joint.round(4), np.exp(model.score_samples([[2, 1]])).round(4)
+        (array([[0.0741, 0.0292]]), array([0.3097]))
+        >>> (3 * joint.sum(axis=1)).round(4)
+        array([0.3097])
         """
         fitted = self.fitted_
         return prediction.joint(fitted, self._rows(fitted, X))

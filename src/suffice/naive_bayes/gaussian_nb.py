@@ -182,6 +182,23 @@ class GaussianNB(NaiveBayesDropIn):
         -------
         array of shape (n, K)
             One column for each class, in the order of ``classes_`` and in the type of the rows.
+
+        See Also
+        --------
+        predict_log_proba : Computes log p(y | x) = log p(x, y) − log p(x).
+        score_samples : Computes log p(x).
+
+        Examples
+        --------
+        A row far from both classes has tiny joint probabilities, although its posterior is certain:
+
+        >>> from suffice.naive_bayes import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.predict_joint_log_proba([[12.0], [40.0]]).round(1)
+        array([[ -51.6,   -2.3],
+               [-723.6, -100.3]])
+        >>> model.predict_proba([[40.0]]).round(3)
+        array([[0., 1.]])
         """
         fitted = self.fitted_
         table = self._rows(fitted, X)

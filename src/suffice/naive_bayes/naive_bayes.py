@@ -62,7 +62,7 @@ class NaiveBayes(TunableClassifier):
         Weight of the conjugate prior: the pseudo-count of each level or outcome, or the number of pseudo-rows that look
         like all rows together. None means 1: Laplace's rule for levels, and one pseudo-row for numbers. ``"auto"``
         chooses the value by held-out log-loss: leave-one-out where that has a closed form, otherwise in ten folds; see
-        ``tuning_``. Maximum likelihood has no conjugate prior.
+        ``tuning_``. It has no effect with ``estimation="mle"``, which has no conjugate prior.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior p(y): the share of each class in the rows, the same for each class, or given. An array follows the
         order of ``classes_``.
@@ -273,6 +273,12 @@ class NaiveBayes(TunableClassifier):
         NaiveBayes
             A fitted model.
 
+        See Also
+        --------
+        from_counts : Builds a model from counts of levels.
+        from_moments : Builds a model from means and variances.
+        parameters : Lists the parameters of a fitted model.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -323,6 +329,11 @@ class NaiveBayes(TunableClassifier):
         -------
         NaiveBayes
             A fitted model.
+
+        See Also
+        --------
+        from_moments : Builds a model from means and variances.
+        from_parameters : Builds a model from given parameters.
 
         Examples
         --------
@@ -377,6 +388,11 @@ class NaiveBayes(TunableClassifier):
         NaiveBayes
             A fitted model.
 
+        See Also
+        --------
+        from_counts : Builds a model from counts of levels.
+        from_parameters : Builds a model from given parameters.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -412,6 +428,12 @@ class NaiveBayes(TunableClassifier):
         Explanation
             The parts of each row, which sum to its log-odds: ``parts`` as an array, and `Explanation.to_frame` with the
             largest parts first. A block of dependent columns has one part.
+
+        See Also
+        --------
+        parameters : Lists the parameters that the parts follow from.
+        predict_proba : Computes the probabilities that are explained.
+        suffice.plotting.ExplanationDisplay : Plots the parts of one row.
 
         Examples
         --------

@@ -134,6 +134,19 @@ class PoissonNB(DiscreteDropIn):
         -------
         array of shape (n, K)
             One column for each class, in the order of ``classes_``.
+
+        See Also
+        --------
+        predict_log_proba : Computes log p(y | x) = log p(x, y) − log p(x).
+        score_samples : Computes log p(x).
+
+        Examples
+        --------
+        >>> from suffice.naive_bayes import PoissonNB
+        >>> model = PoissonNB().fit([[3], [5], [0], [1]], ["few", "few", "none", "none"])
+        >>> model.predict_joint_log_proba([[0], [4]]).round(2)
+        array([[-4.15, -1.82],
+               [-2.37, -4.53]])
         """
         fitted = self.fitted_
         return prediction.joint(fitted, self._rows(fitted, X), relative=False)

@@ -57,7 +57,7 @@ class TextNaiveBayes(TunableClassifier):
         Size of the vocabulary, which consists of the most frequent words. None uses all words.
     smoothing : float or "auto", default=1.0
         Pseudo-count of each word: pseudo-draws of the word, or with ``event="bernoulli"`` pseudo-documents with and
-        without it. 1 is Laplace smoothing.
+        without it. 1 is Laplace smoothing. It has no effect with ``estimation="mle"``.
     estimation : {"map", "mle", "bayes"} or "auto", default="map"
         How counts become probabilities. ``"map"`` adds pseudo-counts, and ``"mle"`` does not. With ``"bayes"`` words
         occur in bursts (Dirichlet-multinomial): a word that occurred once is less surprising when it occurs again.
@@ -78,8 +78,8 @@ class TextNaiveBayes(TunableClassifier):
         confident without calibration. The text is one column, so ``"columns"`` gives the probabilities of a
         temperature; `explain` then explains the calibrated log-odds.
     impossible : {"error", "prior", "nan"}, default="error"
-        The result for a document that has probability zero in every class, for example because of a word that a class
-        has never had, without smoothing. ``"error"`` raises an error that names the documents and the cause.
+        The result for a document that has probability zero in every class, for example because of a word that never
+        occurred in a class, without smoothing. ``"error"`` raises an error that names the documents and the cause.
         ``"prior"`` returns the class prior, and ``"nan"`` returns NaN (`predict` then chooses the most probable class
         of the prior); both warn with `ImpossibleRowsWarning`, which has the ``rows``.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
@@ -245,6 +245,10 @@ class TextNaiveBayes(TunableClassifier):
         TextNaiveBayes
             An estimator that is not fitted yet.
 
+        See Also
+        --------
+        suffice.fit : Uses this model for texts and mails.
+
         Examples
         --------
         >>> from suffice import TextNaiveBayes
@@ -284,6 +288,10 @@ class TextNaiveBayes(TunableClassifier):
         -------
         TextNaiveBayes
             A fitted model.
+
+        See Also
+        --------
+        parameters : Lists the parameters of a fitted model.
 
         Examples
         --------
@@ -342,6 +350,28 @@ class TextNaiveBayes(TunableClassifier):
         -------
         self
             The fitted model. If an error is raised, the model stays as it was.
+
+        See Also
+        --------
+        partial_fit : Learns from more documents, and forgets nothing.
+        tuned : Makes a classifier that chooses its settings by the documents.
+        suffice.fit : Fits a model to files, and scores it on held-out documents.
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> mails = ["cheap pills, cheap", "buy cheap pills", "lunch at noon", "see you at lunch"]
+        >>> model = TextNaiveBayes().fit(mails, ["spam", "spam", "ham", "ham"])
+        >>> model.predict(["see the pills", "lunch at noon, pills"])
+        array(['spam', 'ham'], dtype='<U4')
+
+        Documents without labels show which words occur together with known ones, here "meeting" with "lunch":
+
+        >>> more = ["meeting and lunch", "lunch meeting", "pills online", "buy online"]
+        >>> model.predict_proba(["meeting"]).round(2)
+        array([[0.5, 0.5]])
+        >>> model.fit(mails, ["spam", "spam", "ham", "ham"], unlabelled=more).predict_proba(["meeting"]).round(2)
+        array([[0.69, 0.31]])
         """
         if unlabelled is not None:  # an iterator can be read only once
             unlabelled = TextSpecification(**self.get_params(deep=False)).reader.texts(unlabelled)
@@ -361,6 +391,22 @@ class TextNaiveBayes(TunableClassifier):
         -------
         AdaptedPrior
             See `GenerativeClassifier.adapt_prior`.
+
+        See Also
+        --------
+        with_prior : Returns a copy of the model with a given prior.
+
+        Examples
+        --------
+        Half of the training documents are spam, but only a tenth of the new ones:
+
+        >>> from suffice import TextNaiveBayes
+        >>> model = TextNaiveBayes().fit(["cheap pills"] * 20 + ["lunch at noon"] * 20, ["spam"] * 20 + ["ham"] * 20)
+        >>> model.adapt_prior(["cheap pills"] * 10 + ["lunch at noon"] * 90)
+        class  trained      share  standard error
+        ham        0.5   0.900947       0.0307714
+        spam       0.5  0.0990533       0.0307714
+        The class prior has shifted: χ² = 9.247, p = 0.00236
         """
         return super().adapt_prior(self._specified().reader.texts(X), level=level)
 
@@ -376,6 +422,21 @@ class TextNaiveBayes(TunableClassifier):
         -------
         Conditional
             Distribution of documents, with the methods ``logpdf``, ``pdf`` and ``rvs``.
+
+        See Also
+        --------
+        sample : Draws documents of all classes.
+        suffice.model.Conditional : The distribution.
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> model = TextNaiveBayes().fit(["cheap pills, cheap", "see you at lunch"], ["spam", "ham"])
+        >>> spam = model.conditional("spam")
+        >>> spam.pdf([["cheap"], ["lunch"]]).round(3)
+        array([0.333, 0.111])
+        >>> model.conditional("ham").pdf([["cheap"], ["lunch"]]).round(3)
+        array([0.1, 0.2])
         """
         fitted = self.fitted_
         reader, layout = fitted.reader, fitted.layout
@@ -401,6 +462,11 @@ class TextNaiveBayes(TunableClassifier):
         ------
         NotLinearError
             With ``length`` above 0, or with ``estimation="bayes"``.
+
+        See Also
+        --------
+        explain : Splits the log-odds of a document into the parts of its words.
+        telling_words : Lists the words with the largest coefficients.
 
         Examples
         --------
@@ -474,6 +540,10 @@ class TextNaiveBayes(TunableClassifier):
         -------
         self
 
+        See Also
+        --------
+        decay : Reduces the weight of all earlier documents; words whose weight has faded are forgotten.
+
         Examples
         --------
         >>> from suffice import TextNaiveBayes
@@ -519,6 +589,11 @@ class TextNaiveBayes(TunableClassifier):
             with the largest parts first. With ``event="bernoulli"``, a word of the document adds log φ/φ′, where φ and
             φ′ are its probabilities in the two classes, and an absent word adds log (1 − φ)/(1 − φ′).
 
+        See Also
+        --------
+        telling_words : Lists the most informative words for a class.
+        suffice.plotting.ExplanationDisplay : Plots the parts of one document.
+
         Examples
         --------
         >>> from suffice import TextNaiveBayes
@@ -548,6 +623,10 @@ class TextNaiveBayes(TunableClassifier):
         -------
         array of shape (n,)
             Number of known words of each document.
+
+        See Also
+        --------
+        telling_words : Lists the most informative words for a class.
 
         Examples
         --------
@@ -581,6 +660,11 @@ class TextNaiveBayes(TunableClassifier):
             One row for each word: ``word``; ``log-odds``, what one occurrence adds to the log-odds (with
             ``event="bernoulli"``, what presence adds compared with absence); and how often the word occurred in the
             class and in the classes that it is compared with.
+
+        See Also
+        --------
+        explain : Splits the log-odds of a document into the parts of its words.
+        suffice.plotting.WordsDisplay : Plots the words.
 
         Examples
         --------

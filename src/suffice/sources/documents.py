@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, listed
+from suffice.exceptions import Argument, InputError, listed, warn_user
 from suffice.sources.columns import kind_of_values
 from suffice.sources.engine_types import ArrowArray, ArrowTable
 from suffice.sources.files import Source
@@ -115,6 +115,11 @@ class DocumentReader(RowReader):
         texts = [name for name in available if source.types.get(name) in ("text", "category")]
         for choice in (available, texts, [name for name in available if name == COLUMN]):
             if len(choice) == 1:
+                if layout.feature_names is not None and not source.documents:
+                    warn_user(
+                        f"Column {choice[0]!r:.80} of {source.name or 'the source'} is read instead of "
+                        f"{layout.feature_names[0]!r:.80}, the column that the model was fitted on."
+                    )
                 return choice
         raise InputError(
             f"{source.name} has the columns {listed(available)}, but the model reads one column of texts. "

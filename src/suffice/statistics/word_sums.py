@@ -38,6 +38,10 @@ MOST_CLASSES = 16  # whose word counts are kept side by side while documents are
 WORDS = ("vocabulary", "count", "documents")
 OTHERS = ("classes", "weight", "missing", "settings", "weight_low", "missing_low")
 UNSURE = 1e-9  # relative error of a sum of weights that are not whole numbers
+NOT_LEARNED = (
+    "Some of these documents were not learned with this label, were already removed, or had other weights. Nothing was "
+    "changed."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,9 +273,12 @@ class WordSums(Statistic):
         words, mine, theirs = self.vocabulary.joined(other.vocabulary)
         if len(words) > len(self.vocabulary):
             unknown = np.setdiff1d(np.arange(len(words)), mine)
+            labels = self.classes.labels[other.weight > 0].tolist()
             raise MergeError(
-                f"Cannot remove documents with {listed([words.word(int(i)) for i in unknown[:9]])} in "
-                f"{columns_at(columns, [0])}: there are none. Nothing was changed.",
+                f"Cannot remove documents with {listed([words.word(int(i)) for i in unknown])} in "
+                f"{columns_at(columns, [0])}: there are none in the model. They were not learned with the "
+                f"{'label' if len(labels) == 1 else 'labels'} {listed(labels)}, or were already removed. Nothing was "
+                "changed.",
                 column=columns[0],
             )
         where = self.describe_position(columns)
@@ -299,8 +306,7 @@ class WordSums(Statistic):
             k, j = (int(i) for i in np.argwhere(wrong)[0])
             raise MergeError(
                 f"Cannot remove these documents: {word(k, j)} would occur {count[k, j]:.6g} times in "
-                f"{documents[k, j]:.6g} of {weight[k]:.6g} documents. Some of these documents were not in the model. "
-                "Nothing was changed.",
+                f"{documents[k, j]:.6g} of {weight[k]:.6g} documents. {NOT_LEARNED}",
                 column=columns[0],
             )
         left = replace(
@@ -370,8 +376,7 @@ def _subtract_counts(whole: Float, part: Float, exact: bool, place: Callable[[in
     if wrong.any():
         k, j = (int(i) for i in np.argwhere(wrong)[0])
         raise MergeError(
-            f"Cannot remove a weight of {part[k, j]:.6g} from {place(k, j)}, which has {whole[k, j]:.6g}. Some of "
-            "these documents were not in the model, or had other weights. Nothing was changed."
+            f"Cannot remove a weight of {part[k, j]:.6g} from {place(k, j)}, which has {whole[k, j]:.6g}. {NOT_LEARNED}"
         )
     return left if exact else subtract_part(whole, part)
 

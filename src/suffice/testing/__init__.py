@@ -4,7 +4,8 @@
     >>> from suffice.testing import check_family
     >>> check_family(Gaussian())
 
-A law is a function of a family and some `Rows`, which raises `AssertionError` if the family breaks the law.
+A law is a function ``law(family, rows, rng)`` of a family, some `Rows` and a random generator, which raises
+`AssertionError` if the family breaks the law. The example of each law has a mistake that it finds.
 `check_family` tests all laws on the example rows of the family; your tests may use other rows.
 
 ==============================  =====================================================================

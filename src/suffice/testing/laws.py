@@ -67,7 +67,33 @@ def assert_same(
 ) -> None:
     """Raise `AssertionError` unless two statistics hold the same numbers on the same classes, up to rounding.
 
-    The tolerance is relative to the size of b, or of a larger statistic ``beside`` it.
+    Parameters
+    ----------
+    a, b : Statistic
+        The statistics.
+    law : str
+        Name of the law that is tested, for the message.
+    tolerance : float, default=1e-12
+        Largest difference, relative to the size of b.
+    beside : Statistic, optional
+        A larger statistic, from which b was computed with rounding errors of its size.
+
+    See Also
+    --------
+    suffice.testing.check_merge : Compares statistics with this function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import assert_same, example_rows
+    >>> family = Poisson()
+    >>> rows = example_rows(family, np.random.default_rng(0))
+    >>> statistic = family.summarize(rows.batch(family), rows.members(), range(3))
+    >>> assert_same(statistic.merge(statistic), statistic.scale(2), "twice")
+    >>> assert_same(statistic, statistic.scale(2), "once")
+    Traceback (most recent call last):
+    AssertionError: once: weight differs by 44...
     """
     assert a.axes() == b.axes(), f"{law}: {a.axes()} are not {b.axes()}"
     ours, theirs, sizes = a.arrays(), b.arrays(), (beside or b).rounding()
@@ -142,7 +168,29 @@ def _of_settled_family(law: Law) -> Law:
 
 
 def check_zero(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Merging with the statistic of no rows changes nothing."""
+    """Merging with the statistic of no rows changes nothing.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a statistic that starts with a pseudo-row. Pseudo-rows belong to `Family.estimate`:
+
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_zero, example_rows
+    >>> class Primed(Poisson):
+    ...     def zero(self, classes, n_columns):
+    ...         none = super().zero(classes, n_columns)
+    ...         return replace(none, weight=none.weight + 1)
+    >>> rng = np.random.default_rng(0)
+    >>> check_zero(Primed(), example_rows(Primed(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: merge with zero: weight differs by 1...
+    """
     d = rows.x.shape[1]
     whole = _summarize(family, rows)
     for zero in (
@@ -156,7 +204,33 @@ def check_zero(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 @_of_settled_family
 def check_merge(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Merge is commutative and associative."""
+    """Merge is commutative and associative.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+    suffice.testing.check_split : Tests that merged parts equal one pass.
+
+    Examples
+    --------
+    The law finds a statistic that averages means where it should add sums:
+
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    >>> from suffice.statistics import CellSums
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_merge, example_rows
+    >>> class Means(CellSums):
+    ...     def merge(self, other):
+    ...         return replace(self, total=(self.total + other.total) / 2)
+    >>> class Averaging(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return Means(**vars(super().summarize(x, members, columns)))
+    >>> rng = np.random.default_rng(0)
+    >>> check_merge(Averaging(), example_rows(Averaging(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: commutativity: weight differs by 5...
+    """
     part = rng.integers(0, 3, len(rows.x))
     a, b, c = (_summarize(family, rows.take(part == i)) for i in range(3))
     _assert_same_model(family, a.merge(b), b.merge(a), rows, "commutativity")
@@ -165,7 +239,27 @@ def check_merge(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 @_of_settled_family
 def check_subtract(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Subtract undoes merge."""
+    """Subtract undoes merge.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a statistic that skips the last row of each batch:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_subtract, example_rows
+    >>> class Short(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return super().summarize(x[:-1], members.take(slice(0, -1)), columns)
+    >>> rng = np.random.default_rng(0)
+    >>> check_subtract(Short(), example_rows(Short(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: subtract from one pass: weight differs by 3...
+    """
     part = rng.random(len(rows.x)) < 0.3
     a, b = _summarize(family, rows.take(~part)), _summarize(family, rows.take(part))
     both = a.merge(b)
@@ -176,7 +270,32 @@ def check_subtract(family: Family, rows: Rows, rng: np.random.Generator) -> None
 
 @_of_settled_family
 def check_scale(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) equals merging with itself."""
+    """scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) equals merging with itself.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a statistic that scales its sums, but not its weights:
+
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    >>> from suffice.statistics import CellSums
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_scale, example_rows
+    >>> class Unscaled(CellSums):
+    ...     def scale(self, factor):
+    ...         return replace(super().scale(factor), weight=self.weight)
+    >>> class Constant(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return Unscaled(**vars(super().summarize(x, members, columns)))
+    >>> rng = np.random.default_rng(0)
+    >>> check_scale(Constant(), example_rows(Constant(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: scale twice: weight differs by 13.2...
+    """
     whole = _summarize(family, rows)
     assert_same(whole.scale(0.3).scale(0.7), whole.scale(0.3 * 0.7), "scale twice")
     assert_same(whole.scale(0.0), family.zero(whole.classes, rows.x.shape[1]), "scale by zero", 0.0)
@@ -185,7 +304,28 @@ def check_scale(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 @_of_settled_family
 def check_split(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Any split of the rows, in any order, with empty pieces, equals one pass."""
+    """Any split of the rows, in any order, with empty pieces, equals one pass.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+    suffice.testing.check_merge : Tests the merge of three parts.
+
+    Examples
+    --------
+    The law finds a statistic about the first row of its own batch. Another batch has another first row:
+
+    >>> import numpy as np
+    >>> from suffice.families import Gaussian
+    >>> from suffice.testing import check_split, example_rows
+    >>> class Centred(Gaussian):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return super().summarize(x - np.nan_to_num(x[:1]), members, columns)
+    >>> rng = np.random.default_rng(0)
+    >>> check_split(Centred(), example_rows(Centred(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: split: mean differs by 6.67e+06...
+    """
     n = len(rows.x)
     cuts = np.sort(rng.integers(0, n + 1, 7))
     order = rng.permutation(n)
@@ -204,7 +344,27 @@ def check_split(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 @_of_settled_family
 def check_classes(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Shards with different classes merge into one model."""
+    """Shards with different classes merge into one model.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a statistic that depends on the number of classes in the batch:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_classes, example_rows
+    >>> class Balanced(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return super().summarize(x, members, columns).scale(1 / len(members.classes))
+    >>> rng = np.random.default_rng(0)
+    >>> check_classes(Balanced(), example_rows(Balanced(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: union of classes: weight differs by 29.3...
+    """
     total = family.zero(ClassAxis.of([]), rows.x.shape[1])
     for k in rng.permutation(len(rows.labels)):
         here = rows.take(rows.codes == k)
@@ -214,7 +374,27 @@ def check_classes(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 
 def check_columns(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Reordering columns, or selecting independent ones, gives the same statistic before and after summarising."""
+    """Reordering columns, or selecting independent ones, gives the same statistic before and after summarising.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a statistic that forgets which cell is in which column:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_columns, example_rows
+    >>> class Sorted(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return super().summarize(np.sort(x, axis=1), members, columns)
+    >>> rng = np.random.default_rng(0)
+    >>> check_columns(Sorted(), example_rows(Sorted(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: columns: weight differs by 2...
+    """
     n = rows.x.shape[1]
     order = rng.permutation(n)
     at_columns = family.statistic_columns(n)
@@ -233,7 +413,28 @@ def _columns_of(rows: Rows, at: Index) -> Rows:
 
 
 def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Weight k is the row k times; weight 0 is no row."""
+    """Weight k is the row k times; weight 0 is no row.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a family that counts rows of weight zero:
+
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_weights, example_rows
+    >>> class Rounded(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return super().summarize(x, replace(members, weights=np.maximum(members.weights, 1)), columns)
+    >>> rng = np.random.default_rng(0)
+    >>> check_weights(Rounded(), example_rows(Rounded(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: weights: weight differs by 6...
+    """
     repeated = rows.take(np.repeat(np.arange(len(rows.x)), rows.weights.astype(int)))
     repeated = replace(repeated, weights=np.ones(len(repeated.x)))
     _assert_same_model(family, _summarize(family, rows), _summarize(family, repeated), rows, "weights")
@@ -243,7 +444,31 @@ def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 @_of_settled_family
 def check_soft_membership(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """One-hot class weights are labels; class weights add like row weights."""
+    """One-hot class weights are labels; class weights add like row weights.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+    suffice.statistics.Membership : The class of each row, as codes or weights.
+
+    Examples
+    --------
+    The law finds a family that counts a row of two classes in the more probable one only:
+
+    >>> import numpy as np
+    >>> from suffice.statistics import Membership
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_soft_membership, example_rows
+    >>> class Hard(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         if members.soft is not None:
+    ...             members = Membership(members.classes, codes=members.soft.argmax(axis=1))
+    ...         return super().summarize(x, members, columns)
+    >>> rng = np.random.default_rng(0)
+    >>> check_soft_membership(Hard(), example_rows(Hard(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: one-hot membership: weight differs by 17...
+    """
     axis, d = ClassAxis(rows.labels), rows.x.shape[1]
     one_hot = np.eye(len(axis))[rows.codes]
     batch = rows.batch(family)
@@ -261,7 +486,28 @@ def check_soft_membership(family: Family, rows: Rows, rng: np.random.Generator) 
 
 
 def check_layout(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Memory order, strides, read-only arrays, float32 and the form of the rows change nothing."""
+    """Memory order, strides, read-only arrays, float32 and the form of the rows change nothing.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+    suffice.testing.FORMS : The forms in which rows are read.
+
+    Examples
+    --------
+    The law finds a family that reads cells in the order of memory:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_layout, example_rows
+    >>> class Flat(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return super().summarize(x.ravel("K").reshape(x.shape), members, columns)
+    >>> rng = np.random.default_rng(0)
+    >>> check_layout(Flat(), example_rows(Flat(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: column order: weight differs by 7...
+    """
     dense = _summarize(family, replace(rows, form=plain_table))
     _assert_same_model(family, _summarize(family, rows), dense, rows, "form")
     rows = replace(rows, form=plain_table)
@@ -292,7 +538,29 @@ def check_layout(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 
 def check_posterior(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Posteriors are probabilities, also far from all data."""
+    """Posteriors are probabilities, also far from all data.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds densities that underflow far from the data, because they are not kept as logarithms:
+
+    >>> import numpy as np
+    >>> from suffice.families import Gaussian
+    >>> from suffice.testing import check_posterior, example_rows
+    >>> class Normalised(Gaussian):
+    ...     def log_likelihood(self, parameters, x):
+    ...         density = np.exp(super().log_likelihood(parameters, x))
+    ...         with np.errstate(all="ignore"):
+    ...             return np.log(density / density.sum(axis=1, keepdims=True))
+    >>> rng = np.random.default_rng(0)
+    >>> check_posterior(Normalised(), example_rows(Normalised(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: a log-likelihood is not a number...
+    """
     statistic = _summarize(family, rows)
     for x in (rows.x, 1e3 * rows.x, -1e3 * rows.x) if family.scale_free else (rows.x,):
         far = replace(rows, x=x)
@@ -309,7 +577,29 @@ def check_posterior(family: Family, rows: Rows, rng: np.random.Generator) -> Non
 
 
 def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Rescaling a column changes no posterior. The factors are powers of two, so nothing is rounded."""
+    """Rescaling a column changes no posterior. The factors are powers of two, so nothing is rounded.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a variance that is added in the units of the columns:
+
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    >>> from suffice.families import Gaussian
+    >>> from suffice.testing import check_rescaling, example_rows
+    >>> class Floored(Gaussian):
+    ...     def estimate(self, statistic, columns=None):
+    ...         found = super().estimate(statistic, columns)
+    ...         return replace(found, scale=1 / np.sqrt(found.variance + 1))
+    >>> rng = np.random.default_rng(0)
+    >>> check_rescaling(Floored(), example_rows(Floored(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: rescaling: posteriors differ by 0.185...
+    """
     if not family.scale_free:
         return
     factors = 2.0 ** rng.integers(-20, 21, rows.x.shape[1])
@@ -320,7 +610,28 @@ def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> Non
 
 
 def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The relative log-likelihood, and posteriors written by the kernel, agree with the full log-likelihood."""
+    """The relative log-likelihood, and posteriors written by the kernel, agree with the full log-likelihood.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+    suffice.testing.check_posterior : Tests the posteriors.
+
+    Examples
+    --------
+    The law finds a relative log-likelihood without a term that differs between classes, the rate:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_relative, example_rows
+    >>> class Short(Poisson):
+    ...     def relative_log_likelihood(self, parameters, x):
+    ...         return np.nan_to_num(x) @ np.log(parameters.rate).T
+    >>> rng = np.random.default_rng(0)
+    >>> check_relative(Short(), example_rows(Short(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: the relative log-likelihood: posteriors differ by 0.993...
+    """
     if not len(rows.x):
         return
     statistic = _summarize(family, rows)
@@ -337,7 +648,28 @@ def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None
 
 
 def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The terms of the columns sum to the relative log-likelihood, also with weights."""
+    """The terms of the columns sum to the relative log-likelihood, also with weights.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+    suffice.testing.check_linear_form : Tests the coefficients of the log-odds.
+
+    Examples
+    --------
+    The law finds an explanation that counts each column twice:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_terms, example_rows
+    >>> class Double(Poisson):
+    ...     def terms(self, parameters, x):
+    ...         return 2 * super().terms(parameters, x)
+    >>> rng = np.random.default_rng(0)
+    >>> check_terms(Double(), example_rows(Double(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: the terms miss the log-likelihood by 970...
+    """
     if not len(rows.x):
         return
     try:
@@ -365,7 +697,28 @@ def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 
 def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The linear form, if there is one, gives the log-odds of rows without missing cells."""
+    """The linear form, if there is one, gives the log-odds of rows without missing cells.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+    suffice.testing.check_terms : Tests the parts of the columns.
+
+    Examples
+    --------
+    The law finds a linear form without its intercepts:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_linear_form, example_rows
+    >>> class Slopes(Poisson):
+    ...     def linear_form(self, parameters):
+    ...         return super().linear_form(parameters)._replace(offset=np.zeros(len(parameters.rate)))
+    >>> rng = np.random.default_rng(0)
+    >>> check_linear_form(Slopes(), example_rows(Slopes(), rng), rng)
+    Traceback (most recent call last):
+    AssertionError: the linear form misses the log-odds by 194...
+    """
     if isinstance(rows.x, Coded) or family.reads == "documents":
         return
     rows = rows.take(~np.isnan(rows.x).any(axis=1))
@@ -400,7 +753,27 @@ def _indicators(x: Float, levels: Sequence[Sequence[object]]) -> Float:
 
 
 def check_estimation(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Maximum likelihood is map with a flat prior; with many rows the three estimates agree."""
+    """Maximum likelihood is map with a flat prior; with many rows the three estimates agree.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds a prior that is stronger than ``smoothing``, so that a flat prior is not maximum likelihood:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_estimation, example_rows
+    >>> class Strong(Poisson):
+    ...     def estimate(self, statistic, columns=None):
+    ...         return Poisson(self.estimation, max(self.smoothing, 5.0)).estimate(statistic, columns)
+    >>> rng = np.random.default_rng(0)
+    >>> check_estimation(Strong(), example_rows(Strong(), rng, n_rows=200), rng)
+    Traceback (most recent call last):
+    AssertionError: a flat prior: posteriors differ by 0.981...
+    """
     if not isinstance(family, Smoothed):
         return
     try:
@@ -435,6 +808,36 @@ def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 
     The expected loss of log-likelihood per row is about half the number of parameters over n; a loss of ten times that
     is an error and not chance. The law does not apply to families that are not ``consistent`` (a fixed shrinkage), nor
     to classes of a few rows, whose parameters are floors or those of all rows.
+
+    Parameters
+    ----------
+    family : Family
+        The family to test.
+    rows : Rows
+        Rows to fit it to.
+    rng : Generator
+        Random generator.
+    n : int, default=4000
+        Number of rows to draw from each class.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests all laws.
+
+    Examples
+    --------
+    The law finds counts that are drawn without zero:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_sample, example_rows
+    >>> class Positive(Poisson):
+    ...     def sample(self, parameters, codes, rng):
+    ...         return 1 + super().sample(parameters, codes, rng)
+    >>> rng = np.random.default_rng(0)
+    >>> check_sample(Positive(), example_rows(Positive(), rng, n_rows=200), rng)
+    Traceback (most recent call last):
+    AssertionError: refitting to its own samples loses -2.08 per row, more than 0.0225...
     """
     k, d = len(rows.labels), rows.x.shape[1]
     seen = np.bincount(rows.codes[rows.weights > 0], minlength=k)
@@ -478,6 +881,7 @@ LAWS: tuple[Law, ...] = (
     check_estimation,
     check_sample,
 )
+"""All laws, in the order in which `check_family` tests them: functions of a family, `Rows` and a random generator."""
 
 
 def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
@@ -502,6 +906,27 @@ def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns:
     ------
     AssertionError
         If the family breaks a law.
+
+    See Also
+    --------
+    suffice.testing.example_rows : Makes rows for a single law.
+    suffice.testing.LAWS : The laws.
+    suffice.families.Family : Base class of every family.
+
+    Examples
+    --------
+    A family that obeys all laws passes without a message. One with a mistake fails with the law that it breaks:
+
+    >>> from dataclasses import replace
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_family
+    >>> check_family(Poisson())
+    >>> class Unweighted(Poisson):
+    ...     def summarize(self, x, members, columns=None):
+    ...         return super().summarize(x, replace(members, weights=None), columns)
+    >>> check_family(Unweighted())
+    Traceback (most recent call last):
+    AssertionError: weights: weight differs by 42...
     """
     for form in FORMS.values():
         rng = np.random.default_rng(seed)

@@ -53,6 +53,24 @@ class Rows:
     form : callable
         Function that converts x to the table that a source would read: a matrix, a sparse matrix, or columns of a
         frame; see `FORMS`.
+
+    See Also
+    --------
+    suffice.testing.example_rows : Makes rows of a family.
+    suffice.testing.FORMS : The forms in which rows are read.
+
+    Examples
+    --------
+    The number of calls per hour in two classes, read as the columns of a frame:
+
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import FORMS, Rows, check_split
+    >>> x, labels = np.array([[3.0], [5.0], [0.0], [1.0]]), np.array(["busy", "quiet"])
+    >>> rows = Rows(x, np.array([0, 0, 1, 1]), np.ones(4), labels, FORMS["frame"])
+    >>> rows.table
+    ColumnTable(n_rows=4, columns=[ObjectColumn(values=[3.0, 5.0, 0.0, 1.0])], names=None)
+    >>> check_split(Poisson(), rows, np.random.default_rng(0))
     """
 
     x: BlockRows
@@ -97,6 +115,7 @@ def _frame(x: Matrix) -> Table:
 
 
 FORMS: dict[str, Form] = {"dense": plain_table, "sparse": _sparse, "frame": _frame}
+"""Functions that convert an array to the table that a source would read, by name; an argument of `example_rows`."""
 
 
 def example_rows(
@@ -107,7 +126,45 @@ def example_rows(
     n_classes: int = 3,
     form: Form = plain_table,
 ) -> Rows:
-    """Make example rows of a family, in labelled classes of unequal size, with weights from 0 to 3."""
+    """Make example rows of a family, in labelled classes of unequal size, with weights from 0 to 3.
+
+    Parameters
+    ----------
+    family : Family
+        The family, which makes the cells.
+    rng : Generator
+        Random generator.
+    n_rows, n_columns, n_classes : int, default=60, 3 and 3
+        Number of rows, columns and classes.
+    form : callable
+        How the rows are read, a value of `FORMS`; by default as a matrix, or as texts.
+
+    Returns
+    -------
+    Rows
+        The rows, with class codes and weights.
+
+    See Also
+    --------
+    suffice.testing.check_family : Tests a family on such rows.
+    suffice.families.Family : Its method ``example`` makes the cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import example_rows
+    >>> rows = example_rows(Poisson(), np.random.default_rng(0), n_rows=6)
+    >>> rows.x
+    array([[nan,  0.,  0.],
+           [nan,  0.,  0.],
+           [ 0.,  0.,  0.],
+           [ 0.,  5.,  3.],
+           [ 0.,  3.,  3.],
+           [ 0.,  1.,  3.]])
+    >>> rows.codes, rows.weights
+    (array([1, 1, 1, 2, 2, 0]), array([1., 3., 2., 0., 3., 2.]))
+    """
     share = rng.dirichlet(np.full(n_classes, 3.0))
     codes = rng.choice(n_classes, size=n_rows, p=share)
     labels = np.array([f"class {k}" for k in range(n_classes)])

@@ -134,6 +134,23 @@ class WordCounts(CountVectorizer):
         Returns
         -------
         self
+
+        See Also
+        --------
+        fit_transform : Also counts the words of each document.
+        partial_fit : Learns from more documents, and forgets nothing.
+
+        Examples
+        --------
+        >>> from suffice import WordCounts
+        >>> counts = WordCounts().fit(["cheap pills, cheap", "lunch at noon"])
+        >>> counts.vocabulary_
+        {'at': 0, 'cheap': 1, 'lunch': 2, 'noon': 3, 'pills': 4}
+
+        All words are stored, so ``max_features`` can be changed afterwards:
+
+        >>> counts.set_params(max_features=1).vocabulary_
+        {'cheap': 0}
         """
         self._start(raw_documents)
         if self._fixed is None:
@@ -154,6 +171,21 @@ class WordCounts(CountVectorizer):
         -------
         sparse matrix of shape (n, V)
             Counts, in CSR form with increasing columns in each row.
+
+        See Also
+        --------
+        fit : Learns the words only.
+        transform : Counts words in other documents.
+
+        Examples
+        --------
+        >>> from suffice import WordCounts
+        >>> counts = WordCounts()
+        >>> counts.fit_transform(["cheap pills, cheap", "lunch at noon"]).toarray()
+        array([[0, 2, 0, 0, 1],
+               [1, 0, 1, 1, 0]])
+        >>> counts.get_feature_names_out().tolist()
+        ['at', 'cheap', 'lunch', 'noon', 'pills']
         """
         self._start(raw_documents)
         if self._fixed is not None:
@@ -178,6 +210,22 @@ class WordCounts(CountVectorizer):
         Returns
         -------
         self
+
+        See Also
+        --------
+        fit : Forgets earlier documents.
+        merge : Adds the words of another `WordCounts`.
+
+        Examples
+        --------
+        A word that is rare in each batch can reach ``min_df`` over all of them:
+
+        >>> from suffice import WordCounts
+        >>> counts = WordCounts(min_df=2).partial_fit(["cheap pills"])
+        >>> counts.partial_fit(["cheap lunch"]).vocabulary_
+        {'cheap': 0}
+        >>> counts.partial_fit(["lunch at noon"]).vocabulary_
+        {'cheap': 0, 'lunch': 1}
         """
         if not self.__sklearn_is_fitted__():
             self._start(raw_documents)
@@ -202,6 +250,18 @@ class WordCounts(CountVectorizer):
         Returns
         -------
         self
+
+        See Also
+        --------
+        partial_fit : Learns from more documents.
+
+        Examples
+        --------
+        >>> from suffice import WordCounts
+        >>> first = WordCounts(min_df=2).partial_fit(["cheap pills"])
+        >>> second = WordCounts(min_df=2).partial_fit(["cheap lunch", "lunch at noon"])
+        >>> first.merge(second).vocabulary_, first.n_documents_
+        ({'cheap': 0, 'lunch': 1}, 3)
         """
         if not isinstance(other, WordCounts):
             raise MergeError(f"Cannot merge WordCounts with {type(other).__name__}.", argument="other")
@@ -258,6 +318,23 @@ class WordCounts(CountVectorizer):
         -------
         sparse matrix of shape (n, V)
             Counts, in CSR form with increasing columns in each row.
+
+        See Also
+        --------
+        fit_transform : Learns the words of the same documents first.
+        inverse_transform : Lists the words of each row of counts.
+
+        Examples
+        --------
+        Words that are not in the vocabulary, such as "today", are not counted:
+
+        >>> from suffice import WordCounts
+        >>> counts = WordCounts().fit(["cheap pills", "lunch at noon"])
+        >>> counts.get_feature_names_out().tolist()
+        ['at', 'cheap', 'lunch', 'noon', 'pills']
+        >>> counts.transform(["cheap, cheap lunch today", None]).toarray()
+        array([[0, 2, 1, 0, 0],
+               [0, 0, 0, 0, 0]])
         """
         _check_iterable(raw_documents)
         known = self._columns()
@@ -290,6 +367,19 @@ class WordCounts(CountVectorizer):
         -------
         list of arrays
             The words whose count is not zero.
+
+        See Also
+        --------
+        transform : Counts the words of documents.
+        get_feature_names_out : Lists all words.
+
+        Examples
+        --------
+        >>> from suffice import WordCounts
+        >>> counts = WordCounts()
+        >>> X = counts.fit_transform(["lunch at noon", "cheap pills, cheap"])
+        >>> counts.inverse_transform(X)
+        [array(['at', 'lunch', 'noon'], dtype='<U5'), array(['cheap', 'pills'], dtype='<U5')]
         """
         names = self.get_feature_names_out()
         check_cells(X)
@@ -366,6 +456,17 @@ class WordCounts(CountVectorizer):
         Returns
         -------
         array of object of shape (V,)
+
+        See Also
+        --------
+        transform : Counts the words of documents.
+
+        Examples
+        --------
+        >>> from suffice import WordCounts
+        >>> counts = WordCounts(ngram_range=(1, 2)).fit(["lunch at noon"])
+        >>> counts.get_feature_names_out().tolist()
+        ['at', 'at noon', 'lunch', 'lunch at', 'noon']
         """
         return self._columns().names()
 

@@ -1,6 +1,7 @@
 """Folders of mails as rows."""
 
 import mailbox
+import os
 from email.message import EmailMessage
 
 import pytest
@@ -96,3 +97,145 @@ def test_a_mail_that_is_not_text_gives_a_row(folder):
     rows = rows_of(open_source(folder))
     assert len(rows) == 16
     assert sum(row["path"].endswith("odd.eml") for row in rows) == 1
+
+
+# ---------------------------------------------------------------------- Maildirs
+
+
+def maildir(path, *subjects):
+    """A Maildir with the files that Dovecot keeps beside its folders."""
+    for name in ("cur", "new", "tmp"):
+        (path / name).mkdir(parents=True)
+    for i, subject in enumerate(subjects):
+        (path / "cur" / f"179500000{i}.M{i}P1.host:2,S").write_bytes(mail(subject).as_bytes())
+    for name in ("dovecot.index", "dovecot-uidlist", "subscriptions", "maildirfolder", "dovecot.list.index.log"):
+        (path / name).write_bytes(b"\x07\x03x\x00")
+    return path
+
+
+def test_a_maildir_with_the_files_of_a_mail_server(tmp_path):
+    maildir(tmp_path / "Maildir", "lunch", "dinner")
+    maildir(tmp_path / "Maildir" / ".Junk", "pills")
+    rows = rows_of(open_source(tmp_path / "Maildir"))
+    assert [row["text"].split()[0] for row in rows] == ["lunch", "dinner", "pills"]
+    assert {row["label"] for row in rows} == {"Maildir"}
+    junk = rows_of(open_source(tmp_path / "Maildir" / ".Junk"))
+    assert [(row["text"].split()[0], row["label"]) for row in junk] == [("pills", ".Junk")]
+
+
+def test_a_maildir_for_each_class(tmp_path):
+    maildir(tmp_path / "ham", "lunch", "dinner")
+    maildir(tmp_path / "spam", "pills")
+    maildir(tmp_path / "spam" / ".Junk", "watches")
+    source = open_source(tmp_path)
+    assert [(row["text"].split()[0], row["label"]) for row in rows_of(source)] == [
+        ("lunch", "ham"),
+        ("dinner", "ham"),
+        ("pills", "spam"),
+        ("watches", "spam"),
+    ]
+    assert source.notes == []  # each class holds the folders cur, new and tmp
+
+
+def test_index_files_elsewhere_are_not_mails(tmp_path):
+    (tmp_path / "dovecot.index").write_bytes(b"\x07\x03x\x00")
+    with pytest.raises(InputError, match="no data files"):
+        open_source(tmp_path)
+
+
+# ---------------------------------------------------------------------- files beside the classes
+
+
+@pytest.mark.parametrize("name", ["README.txt", "Thumbs.db", "desktop.ini", "list.csv", "README"])
+def test_a_file_that_is_not_a_mail(folder, name):
+    stray = folder / name
+    stray.write_text("a,label\n1,x\n")
+    words = rf"The folder .*mails is not read as mails because of '.*mails/{name}'\. Remove this file, or set format="
+    with pytest.raises(InputError, match=words) as caught:
+        open_source(folder)
+    assert (caught.value.file, caught.value.argument) == (str(stray), "format")
+    declared = open_source(folder, format="mails")
+    with pytest.raises(InputError, match=rf"'.*mails/{name}' lies beside the folders and mboxes of the classes\. Move"):
+        rows_of(declared)
+    assert len(rows_of(declared, ["text", "path"])) == 16  # without labels, it is one more mail
+    stray.rename(folder / "spam" / name)
+    if name not in ("README.txt", "README"):  # texts in the folder of a class are mails
+        with pytest.raises(InputError, match=rf"because of '.*mails/spam/{name}'"):
+            open_source(folder)
+    assert {row["label"] for row in rows_of(open_source(folder, format="mails"))} == {"ham", "spam"}
+
+
+def test_a_mail_beside_the_folders_has_no_class(folder, tmp_path):
+    (folder / "new.eml").write_bytes(mail("new").as_bytes())
+    with pytest.raises(InputError, match=r"mails/new\.eml' lies beside the folders") as caught:
+        rows_of(open_source(folder))
+    assert caught.value.file == str(folder / "new.eml")
+    assert len(rows_of(open_source(folder), ["text"])) == 16
+    boxed(tmp_path / "boxes.mbox", ["lunch"])
+    (tmp_path / "boxes").mkdir()
+    (tmp_path / "boxes.mbox").rename(tmp_path / "boxes" / "ham.mbox")
+    boxed(tmp_path / "boxes" / "Junk", ["pills"])
+    with pytest.raises(InputError, match=r"boxes/Junk' lies beside .* The name of an mbox must end in \.mbox\."):
+        rows_of(open_source(tmp_path / "boxes"))
+
+
+def test_a_few_mails_do_not_make_a_folder_of_mails(tmp_path):
+    for i in range(3):
+        (tmp_path / f"part-{i}.csv").write_text("x,y\n1,a\n")
+        (tmp_path / f"{i}.eml").write_bytes(mail("a").as_bytes())
+    assert open_source(tmp_path).names == ["x", "y"]
+
+
+def test_folders_of_the_same_names_are_noted(tmp_path):
+    for part in ("test", "train"):
+        for label in ("ham", "spam"):
+            (tmp_path / part / label).mkdir(parents=True)
+            (tmp_path / part / label / "1.eml").write_bytes(mail(label).as_bytes())
+    source = open_source(tmp_path)
+    assert source.notes == [
+        f"The labels are the names of the folders in {tmp_path}: 'test', 'train'. Each holds the folders 'ham', "
+        f"'spam'. For these labels, read {tmp_path}/train."
+    ]
+    assert {row["label"] for row in rows_of(source)} == {"test", "train"}
+    assert open_source(tmp_path / "train").notes == []
+    (tmp_path / "test" / "2.eml").write_bytes(mail("more").as_bytes())
+    assert open_source(tmp_path).notes == []
+
+
+# ---------------------------------------------------------------------- globs
+
+
+def test_a_glob_of_folders(folder, tmp_path):
+    whole = rows_of(open_source([folder / "ham", folder / "spam"], format="mails"), ["text", "path"])
+    for options in ({}, {"format": "mails"}):
+        assert rows_of(open_source(folder / "*", **options), ["text", "path"]) == whole
+        assert rows_of(open_source(folder.parent / "*" / "spam" / "deep", **options)) == rows_of(
+            open_source(folder / "spam" / "deep", **options)
+        )
+        assert len(rows_of(open_source(folder / "**", **options), ["path"])) == 15
+        assert len(rows_of(open_source(folder / "**" / "deep", **options), ["path"])) == 7
+        assert len(rows_of(open_source(folder / "**" / "*am", **options), ["path"])) == 15
+
+
+# ---------------------------------------------------------------------- names that are not UTF-8
+
+
+def test_paths_that_are_not_utf_8_are_escaped(folder):
+    name = os.fsdecode(b"gr\xfc\xdfe.eml")
+    (folder / "spam" / name).write_bytes(mail("Hi").as_bytes())
+    paths = [row["path"] for row in rows_of(open_source(folder))]
+    assert f"{folder}/spam/gr\\udcfc\\udcdfe.eml" in paths
+
+
+def test_a_label_that_is_not_utf_8_is_an_error(folder):
+    bad = folder.parent / os.fsdecode(b"\xfc")
+    (folder / "spam").rename(folder / bad.name)
+    source = open_source(folder)
+    with pytest.raises(
+        InputError, match=r"'.*mails/\\udcfc' would be '\\udcfc', which is not UTF-8\. Rename"
+    ) as caught:
+        rows_of(source)
+    assert caught.value.file == str(folder / bad.name)
+    assert len(rows_of(source, ["path"])) == 15
+    folder.rename(bad)
+    assert len(rows_of(open_source(bad / "ham"), ["path"])) == 12

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from suffice.exceptions import InputError
-from suffice.sources.files.paths import describe_files, find_files, natural_key
+from suffice.sources.files.paths import describe_files, find_files, find_paths, natural_key
 
 
 @pytest.fixture
@@ -111,3 +111,11 @@ def test_a_glob_below_a_folder_with_glob_characters(tmp_path):
     (folder / "x.csv").touch()
     assert find_files(str(folder / "*.csv")) == [str(folder / "x.csv")]
     assert find_files(str(tmp_path / "runs [2] *" / "*" / "?.csv")) == [str(folder / "x.csv")]
+
+
+def test_two_stars_before_a_name(folder):
+    touched(folder, "d/e/extra.csv", "d/e/e/1.csv", "d/f/e/2.csv", "d/f/even.csv")
+    assert find_files("d/**/e*") == ["d/e/e/1.csv", "d/e/extra.csv", "d/f/e/2.csv", "d/f/even.csv"]
+    assert find_paths("d/**/e*") == ["d/e", "d/f/e", "d/f/even.csv"]
+    assert find_paths("d/*") == ["d/e", "d/f"]
+    assert find_paths("-") == ["-"]

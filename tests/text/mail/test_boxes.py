@@ -1,12 +1,16 @@
 """Messages of files, folders, mbox and Maildir: in order, one at a time, with clear errors."""
 
+import bz2
+import gzip
 import io
+import lzma
 import mailbox
 import os
 import random
 import tracemalloc
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from suffice import InputError
@@ -140,8 +144,16 @@ class TestFolders:
         (tmp_path / "loop").symlink_to(tmp_path)
         (tmp_path / "dangling.eml").symlink_to(tmp_path / "nowhere")
         (tmp_path / "itself.eml").symlink_to(tmp_path / "itself.eml")
+        (tmp_path / "pipe of.eml").symlink_to(tmp_path / "pipe.eml")
         os.mkfifo(tmp_path / "pipe.eml")
-        assert subjects(tmp_path) == ["a.eml"]
+        first, *broken = read_mails(tmp_path)
+        assert first.subject == "a.eml"
+        assert [(os.path.basename(mail.path), mail.text) for mail in broken] == [
+            ("dangling.eml", ""),
+            ("itself.eml", ""),
+        ]
+        assert "No such file" in broken[0].faults[0]
+        assert "symbolic links" in broken[1].faults[0]
 
     def test_a_file_that_vanishes_is_said(self, tmp_path):
         for name in ("a.eml", "b.eml", "c.eml"):
@@ -191,6 +203,37 @@ class TestFolders:
             here = here / "d"
         write(here / "deep.eml")
         assert subjects(tmp_path) == ["deep.eml"]
+
+
+COMPRESSIONS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": pa.Codec("zstd").compress}
+
+
+class TestCompressed:
+    @pytest.mark.parametrize("suffix", COMPRESSIONS)
+    @pytest.mark.parametrize("name", ["a.eml", "archive.mbox", "1795000001.M1P1.host:2,SZ"])
+    def test_a_compressed_file_is_an_error(self, tmp_path, suffix, name):
+        content = bytes(COMPRESSIONS[suffix](FROM + b"Subject: a\n\nbody\n"))
+        path = write(tmp_path / "mails" / f"{name}.{suffix}", content)
+        for kind in ("auto", "mail", "mbox"):
+            with pytest.raises(InputError, match=r"is compressed\. Decompress it first\.") as caught:
+                list(read_mails(path, kind=kind))
+            assert caught.value.file == str(path)
+            with open(path, "rb") as file, pytest.raises(InputError, match=r"^The file is compressed\. Decompress"):
+                list(read_mails(file, kind=kind))
+
+    def test_within_a_folder_it_is_an_empty_mail(self, tmp_path):
+        write(tmp_path / "cur" / "1.host:2,S")
+        write(tmp_path / "cur" / "2.host:2,SZ", gzip.compress(b"Subject: b\n\nbody\n"))
+        (tmp_path / "new").mkdir()
+        mails = load_mails({"ham": tmp_path})
+        assert mails.texts == ["1.host:2,S\nbody", ""]
+        assert mails.faulty.tolist() == [1]
+        assert list(mails.faults) == [f"The file {mails.paths[1]!r} is compressed. Decompress it first."]
+
+    def test_a_text_that_begins_like_one(self, tmp_path):
+        assert [mail.text for mail in read_mails(write(tmp_path / "a.eml", b"BZh is short for bzip2."))] == [
+            "BZh is short for bzip2."
+        ]
 
 
 class TestErrors:

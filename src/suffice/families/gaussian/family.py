@@ -54,10 +54,34 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 @dataclass(frozen=True, eq=False)
 class GaussianParameters:
-    """Means and variances of each class, and values for their evaluation; (K, d) each.
+    """Means and variances of each class, and values for their evaluation.
 
-    ``scale`` is 1/σ and ``log_norm`` is −½ log 2πσ²; both are zero in a column that never varied. With degrees of
-    ``freedom`` the density is Student's t, and ``log_norm`` is its logarithm at the mean.
+    Attributes
+    ----------
+    mean, mean_low : array of shape (K, d)
+        Mean, stored as the sum ``mean + mean_low``.
+    variance : array of shape (K, d)
+        Variance.
+    scale, log_norm : array of shape (K, d)
+        1/σ, and −½ log 2πσ²; both are zero in a column that never varied.
+    within : array of shape (d,)
+        Variance about the class means, over all classes.
+    origin : array of shape (d,)
+        Mean of all rows.
+    freedom : array of shape (K, d), or None
+        Degrees of freedom of Student's t; ``log_norm`` is then its logarithm at the mean.
+
+    See Also
+    --------
+    suffice.families.Gaussian : The family, which computes the parameters.
+
+    Examples
+    --------
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> parameters = model.fitted_.estimate.parameters[0]
+    >>> parameters.mean.ravel(), parameters.variance.ravel(), parameters.scale.ravel()
+    (array([ 2., 12.]), array([1., 4.]), array([1. , 0.5]))
     """
 
     mean: Float

@@ -45,7 +45,29 @@ MOST_CUTS = 127  # positions between them are exact in the statistic
 
 @dataclass(frozen=True, eq=False)
 class HistogramParameters:
-    """p(x | y) of each column; None for a column without numbers."""
+    """p(x | y) of each column; None for a column without numbers.
+
+    Attributes
+    ----------
+    columns : tuple of Curve or None
+        The density of each column.
+    n_classes : int
+        Number of classes.
+
+    See Also
+    --------
+    suffice.families.Histogram : The family, which computes the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice import NaiveBayes
+    >>> X = np.concatenate([np.arange(20.0), np.arange(10.0, 30.0)])[:, None]
+    >>> model = NaiveBayes("histogram").fit(X, ["low"] * 20 + ["high"] * 20)
+    >>> parameters = model.fitted_.estimate.parameters[0]
+    >>> parameters.n_classes, len(parameters.columns)
+    (2, 1)
+    """
 
     columns: tuple[Curve | None, ...]
     n_classes: int

@@ -653,7 +653,8 @@ class MultivariateGaussian(Family):
         if parameters.covariance.ndim == 3:
             raise NotLinearError(
                 "With own covariances the log-odds are quadratic in x. Share the covariance between the classes "
-                "for a linear form."
+                "for a linear form.",
+                page="docs/models/gaussian_discriminant_analysis.md",
             )
         if parameters.freedom is not None:
             raise NotLinearError(
@@ -661,6 +662,7 @@ class MultivariateGaussian(Family):
                 Argument("estimation", "bayes"),
                 ") are not linear in x.",
                 argument="estimation",
+                page="docs/models/gaussian_discriminant_analysis.md",
             )
         return parameters.linear
 

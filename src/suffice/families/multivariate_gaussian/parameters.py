@@ -37,6 +37,22 @@ class MultivariateGaussianParameters:
         Mean of all rows.
     freedom, spread : array of shape (K,), or None
         Degrees of freedom of a multivariate t, and the factor of its scale matrix relative to the covariance.
+
+    See Also
+    --------
+    suffice.families.MultivariateGaussian : The family, which computes the parameters.
+    suffice.GaussianDiscriminant : Has them as ``means_``, ``covariance_`` and ``shrinkage_``.
+
+    Examples
+    --------
+    >>> from suffice import GaussianDiscriminant
+    >>> X = [[1.0, 5.0], [2.0, 7.0], [3.0, 6.0], [6.0, 5.0], [7.0, 7.0], [8.0, 6.0]]
+    >>> model = GaussianDiscriminant(shrinkage=0.5).fit(X, ["low"] * 3 + ["up"] * 3)
+    >>> parameters = model.fitted_.estimate.parameters[0]
+    >>> parameters.mean, parameters.covariance.round(3), float(parameters.shrinkage)
+    (array([[2., 6.],
+           [7., 6.]]), array([[0.667, 0.167],
+           [0.167, 0.667]]), 0.5)
     """
 
     mean: Float

@@ -14,7 +14,7 @@ from suffice.sources.files.batch import Batch
 from suffice.sources.files.cell_formats import CellFormat, common_format
 from suffice.sources.files.columnar import RequestedColumns
 from suffice.sources.files.csv import peek_csv, read_csv
-from suffice.sources.files.formats import format_by_bytes, format_by_name
+from suffice.sources.files.formats import COMPRESSED_SUFFIXES, format_by_bytes, format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
 from suffice.sources.files.lines import COLUMN, has_column, peek_lines, read_lines
@@ -65,10 +65,12 @@ class FileRows:
         self.repeatable = all(raw.repeatable for raw in inputs)
         self.prefetchable = all(raw.prefetchable for raw in inputs)
         kind = _format_of(inputs, format)
-        of_lines = kind == "csv" and format is None and text_column is not None
-        if of_lines and all(_is_lines(raw, text_column, options) for raw in inputs):
-            kind = "lines"
-            _check_lines(inputs)
+        if kind == "csv" and format is None and all(_is_plain_text(raw, options) for raw in inputs):
+            lines = text_column is not None and not any(
+                has_column(*raw.head(), raw.name, text_column, options) for raw in inputs
+            )
+            _check_no_mail(inputs if lines else inputs[:1])
+            kind = "lines" if lines else kind
         self._typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
@@ -218,21 +220,25 @@ def _format_of(inputs: Sequence[RawInput], given: str | None) -> str:
     return next(iter(formats))
 
 
-def _is_lines(raw: RawInput, text_column: str | None, options: ReadOptions) -> bool:
-    """Whether an input of unknown format is texts, one on each line, rather than a table with a column of texts."""
-    if text_column is None or options.delimiter or options.names is not None or not options.header or raw.size == 0:
+def _is_plain_text(raw: RawInput, options: ReadOptions) -> bool:
+    """Whether neither the name of an input nor an option says what it holds: a table, lines of text or a mail."""
+    if options.delimiter or options.names is not None or not options.header or raw.size == 0:
         return False
-    plain = format_by_name(raw.name) is None or PLAIN_TEXT.search(raw.name.lower())
-    return bool(plain) and not has_column(*raw.head(), raw.name, text_column, options)
+    return format_by_name(raw.name) is None or bool(PLAIN_TEXT.search(raw.name.lower()))
 
 
-def _check_lines(inputs: Sequence[RawInput]) -> None:
-    """Raise if an input looks like a mail, whose lines are not texts of their own."""
+def _check_no_mail(inputs: Sequence[RawInput]) -> None:
+    """Raise if an input looks like a mail, which is neither a table nor lines of text."""
     from suffice.text.mail.headers import starts_as_mail
 
     for raw in inputs:
         head, _ = raw.head()
-        if starts_as_mail(head):
+        is_mail = starts_as_mail(head)
+        if is_mail and raw.name.lower().endswith(COMPRESSED_SUFFIXES):
+            raise InputError(
+                f"{raw.name} looks like a compressed mail. Decompress it first.", file=raw.name, page="docs/mail.md"
+            )
+        if is_mail:
             raise InputError(
                 f"{raw.name} looks like a mail. To read it as one, set ",
                 Argument("format", "mails"),

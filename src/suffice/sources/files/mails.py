@@ -5,28 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING
 
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError, listed
 from suffice.sources.files.batch import Batch, RowLocation, written
 from suffice.sources.files.formats import format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.paths import files_below, natural_key
 from suffice.sources.files.raw_input import input_from_stdin
-from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
+from suffice.sources.files.reader import FileLayout, ReadOptions, Sentence, SkippedRows
 
 if TYPE_CHECKING:
     from suffice.text.mail import Mail
 
-__all__ = ["MailRows", "holds_mails", "is_mail"]
+__all__ = ["LABEL", "MailRows", "holds_mails", "is_mail"]
 
+PAGE = "docs/mail.md"
 STANDARD_INPUT = "standard input"
-NAMES = ["text", "label", "path"]
+LABEL = "label"  # the column of the classes
+NAMES = ["text", LABEL, "path"]
 MAX_MAILS = 1000  # of a batch
 MAX_BYTES = 1 << 24  # of text of a batch
+LOOKED_AT = 100  # files of a folder, to see whether most of them are mails
 ONE_MAIL = (".eml", ".emlx")
-MAIL_FILES = (*ONE_MAIL, ".mbox", ".mbx")
-MAIL_SUFFIXES = (".eml", ".emlx", ".mbox", ".mbx", ".txt", "")
+MBOX = (".mbox", ".mbx")
+MAIL_FILES = (*ONE_MAIL, *MBOX)
+MAIL_SUFFIXES = (*MAIL_FILES, ".txt", "")
 
 
 def is_mail(path: str) -> bool:
@@ -42,17 +47,38 @@ def holds_mails(folder: str) -> bool:
     """Whether a folder contains mails, or a folder of mails or an mbox for each class, and no other files.
 
     Files named .eml, .mbox, .txt or without a suffix count as mails. Directly in the folder, .txt files do not, and
-    the first lines decide about files whose names do not say what they hold.
+    the first lines decide about files whose names do not say what they hold. The files that mail programs keep beside
+    the folders of a Maildir do not count. If most files are mails, but not all, an error names one that is not.
     """
-    files = files_below(folder)
-    return bool(files) and all(_looks_like_mail(folder, os.path.relpath(path, folder)) for path in files)
+    files = _without_indexes(files_below(folder))
+    top = os.path.dirname(os.path.join(folder, ""))
+    other = next(
+        (path for path in files if not _looks_like_mail(path, in_subfolder=os.path.dirname(path) != top)), None
+    )
+    if other is None:
+        return bool(files)
+    first = files[:LOOKED_AT]
+    if 2 * sum(map(is_mail, first)) <= len(first):
+        return False
+    raise InputError(
+        f"The folder {folder} is not read as mails because of {other!r}. Remove this file, or set ",
+        Argument("format", "mails"),
+        ".",
+        file=other,
+        argument="format",
+        page=PAGE,
+    )
 
 
-def _looks_like_mail(folder: str, path: str) -> bool:
+def _without_indexes(files: Sequence[str]) -> list[str]:
+    """The files that do not lie directly in a Maildir, such as its ``dovecot.index``."""
+    maildirs = {folder for folder in set(map(os.path.dirname, files)) if _is_maildir(folder)}
+    return [path for path in files if os.path.dirname(path) not in maildirs]
+
+
+def _looks_like_mail(path: str, in_subfolder: bool) -> bool:
     known = format_by_name(path) not in (None, "csv") or path.lower().endswith((".csv", ".csv.gz"))
-    if os.sep in path and not known and _suffix(path) in MAIL_SUFFIXES:
-        return True
-    return is_mail(os.path.join(folder, path))
+    return (in_subfolder and not known and _suffix(path) in MAIL_SUFFIXES) or is_mail(path)
 
 
 def _begins_as_mail(path: str) -> bool:
@@ -77,9 +103,10 @@ def _suffix(path: str) -> str:
 class MailRows:
     """Mails as rows with the columns ``text``, ``label`` and ``path``.
 
-    Each subfolder and each mbox of a given folder is a class, named after the folder or file without its suffix. A
-    given mbox is a class in the same way; the class of a given file of one mail is named after its folder. Hidden files
-    are ignored. ``"-"`` is standard input: one mail, or an mbox.
+    Each subfolder and each file named ``.mbox`` of a given folder is a class, named after the folder or file without
+    its suffix. Other files beside them have no class: reading the labels raises an error. A folder with neither is one
+    class. A given mbox is a class in the same way; the class of a given file of one mail is named after its folder.
+    Hidden files are ignored. ``"-"`` is standard input: one mail, or an mbox.
     """
 
     written_as = "typed"
@@ -96,6 +123,12 @@ class MailRows:
         self._classes = [each for path in paths for each in _classes(path)]
         self.files: Sequence[str] = [path for _, path in self._classes]
         self.layout = FileLayout(list(NAMES), dict.fromkeys(NAMES, pa.string()))
+        problem = next(filter(None, starmap(_label_problem, self._classes)), None)
+        if problem is not None:
+            self.layout.unreadable[LABEL] = problem
+        self.layout.notes.update({path: note for path in paths if (note := _note_on_labels(path))})
+        if self._input is not None and not self._input.head(1)[0]:
+            raise InputError(f"{STANDARD_INPUT} is empty; there are no rows.", file=STANDARD_INPUT)
         self._sizes = [0 if path == "-" else _bytes_of(path) for path in self.files]
         self.total_bytes = None if self._input else sum(self._sizes)
         self.repeatable = self._input is None
@@ -135,8 +168,8 @@ class MailRows:
             self._input.stop()
 
 
-def _classes(path: str) -> list[tuple[str, str]]:
-    """The classes of a path, each with the location of its mails."""
+def _classes(path: str) -> list[tuple[str | None, str]]:
+    """The classes of a path, each with the location of its mails. None stands for a file that has no class."""
     if path == "-":
         return [(STANDARD_INPUT, path)]
     expanded = os.path.expanduser(path)
@@ -145,15 +178,72 @@ def _classes(path: str) -> list[tuple[str, str]]:
     if not os.path.isdir(expanded):
         own = _suffix(expanded) in ONE_MAIL
         return [(_label(os.path.dirname(os.path.abspath(expanded)) if own else expanded), expanded)]
-    try:
-        entries = sorted((each for each in os.listdir(expanded) if not each.startswith((".", "_"))), key=natural_key)
-    except OSError as error:
-        raise InputError(f"The folder {path} cannot be read: {error.strerror}.", file=path) from error
+    entries = _shown(expanded)
     if not entries:
         raise InputError(f"The folder {path} is empty. Expected a folder of mails, or an mbox, per class.", file=path)
-    if not any(os.path.isdir(os.path.join(expanded, each)) or _suffix(each) in (".mbox", ".mbx") for each in entries):
+    if not any(map(_is_class, entries)):
         return [(_label(os.path.normpath(os.path.abspath(expanded))), expanded)]  # mails of one class
-    return [(_label(each), os.path.join(expanded, each)) for each in entries]
+    return [(_label(each) if _is_class(each) else None, each) for each in entries]
+
+
+def _shown(folder: str) -> list[str]:
+    """The paths in a folder, without hidden ones."""
+    try:
+        names = [name for name in os.listdir(folder) if not name.startswith((".", "_"))]
+    except OSError as error:
+        raise InputError(f"The folder {folder} cannot be read: {error.strerror}.", file=folder) from error
+    return [os.path.join(folder, name) for name in sorted(names, key=natural_key)]
+
+
+def _is_class(path: str) -> bool:
+    """Whether something in a given folder is a class: a folder or an mbox."""
+    return os.path.isdir(path) or _suffix(path) in MBOX
+
+
+def _label_problem(label: str | None, path: str) -> InputError | None:
+    """The error to raise if labels are read, and a path has none that can be used."""
+    if label is None:
+        return InputError(
+            f"{path!r} lies beside the folders and mboxes of the classes. Move it into the folder of its class, or "
+            "remove it. The name of an mbox must end in .mbox.",
+            file=path,
+            page=PAGE,
+        )
+    if label != _as_utf8(label):
+        return InputError(
+            f"The label of {path!r} would be {label!r}, which is not UTF-8. Rename the folder or mbox.",
+            file=path,
+            page=PAGE,
+        )
+    return None
+
+
+def _as_utf8(path: str) -> str:
+    """A path with bytes that are not UTF-8 escaped, as the command prints it."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def _note_on_labels(path: str) -> Sentence:
+    """A note on a folder such as ``mails``, if the mails are in ``mails/train/ham`` and the like; empty if not."""
+    folder = os.path.expanduser(path)
+    folders = _shown(folder) if os.path.isdir(folder) and not _is_maildir(folder) else []
+    below = set(map(_names_of_folders, folders))
+    if len(below) != 1 or len(names := below.pop()) < 2:
+        return ()
+    likely = next((each for each in folders if os.path.basename(each).lower().startswith("train")), folders[0])
+    labels = listed([os.path.basename(each) for each in folders])
+    return (
+        f"The labels are the names of the folders in {path}: {labels}. Each holds the folders {listed(sorted(names))}. "
+        f"For these labels, read {likely}.",
+    )
+
+
+def _names_of_folders(path: str) -> frozenset[str]:
+    """Names of the folders in a folder that holds nothing else; none for a Maildir or a file."""
+    if not os.path.isdir(path) or _is_maildir(path):
+        return frozenset()
+    inside = _shown(path)
+    return frozenset(map(os.path.basename, inside)) if all(map(os.path.isdir, inside)) else frozenset()
 
 
 def _is_maildir(path: str) -> bool:
@@ -187,15 +277,15 @@ class MailLocations:
         return RowLocation(self.mails[row])
 
 
-def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], also: Sequence[str]) -> Batch:
+def _batch(mails: Sequence[Mail], label: str | None, columns: Sequence[str], also: Sequence[str]) -> Batch:
     import pyarrow as pa
 
     paths = [_name(mail) for mail in mails]
 
-    def cells(column: str) -> list[str]:
+    def cells(column: str) -> Sequence[str | None]:
         if column == "text":
             return [mail.text.encode("utf-8", "replace").decode() for mail in mails]
-        return [label] * len(mails) if column == "label" else paths
+        return [label] * len(mails) if column == LABEL else paths
 
     arrays = [pa.array(cells(column), pa.string()) for column in (*columns, *also)]
     names = [*columns, *map(written, also)]
@@ -203,5 +293,5 @@ def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], also: Sequ
 
 
 def _name(mail: Mail) -> str:
-    path = STANDARD_INPUT if mail.path is None else str(mail.path)
+    path = STANDARD_INPUT if mail.path is None else _as_utf8(mail.path)
     return path if mail.number is None else f"{path}#{mail.number}"

@@ -9,7 +9,7 @@ from typing import BinaryIO, TypeGuard
 from suffice.exceptions import Argument, InputError, listed
 from suffice.sources.files.cell_formats import check_date_format
 from suffice.sources.files.formats import check_format
-from suffice.sources.files.paths import Path, find_files, is_path
+from suffice.sources.files.paths import Path, find_files, find_paths, is_path
 from suffice.sources.files.raw_input import input_from_file, input_from_path, input_from_stdin
 from suffice.sources.files.reader import (
     AUTO_QUOTE,
@@ -247,15 +247,10 @@ def _mails_at(paths: Sequence[str], *, declared: bool) -> list[str] | None:
 
     found: list[str] = []
     for path in paths:
-        if os.path.isdir(path):
-            if not declared and not holds_mails(path):
+        for each in find_paths(path):
+            if not declared and not (holds_mails(each) if os.path.isdir(each) else is_mail(each)):
                 return None
-            found.append(path)
-        else:
-            files = find_files(path)
-            if not declared and not all(map(is_mail, files)):
-                return None
-            found += files
+            found.append(each)
     return found or None
 
 

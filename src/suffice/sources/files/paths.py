@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeGuard
 from suffice.exceptions import Argument, InputError, listed
 from suffice.sources.files.formats import format_by_name
 
-__all__ = ["Path", "describe_files", "files_below", "find_files", "is_path", "natural_key"]
+__all__ = ["Path", "describe_files", "files_below", "find_files", "find_paths", "is_path", "natural_key"]
 
 Path: TypeAlias = "str | os.PathLike[str] | os.PathLike[bytes]"
 DIGITS = re.compile(r"(\d+)")
@@ -73,6 +73,17 @@ def natural_key(path: str) -> list[list[str | int]]:
 
 
 def _expand(path: str | bytes, format: str | None) -> list[str]:  # noqa: A002
+    files = []
+    for each in find_paths(path):
+        files += _files_in_folder(each, format) if each != "-" and os.path.isdir(each) else [each]
+    return files
+
+
+def find_paths(path: str | bytes) -> list[str]:
+    """Return the files and folders that a path or a glob names; ``"-"`` stands for itself.
+
+    With ``**`` at its end, a glob names files of any depth; elsewhere, a folder stands for all that is in it.
+    """
     given = os.fsdecode(path)
     if given == "-":
         return [given]
@@ -87,8 +98,6 @@ def _expand(path: str | bytes, format: str | None) -> list[str]:  # noqa: A002
     if "\0" in given:
         raise InputError(f"There is no file {given!r}: a path cannot hold a NUL character.", file=given)
     expanded = os.path.expanduser(given)
-    if os.path.isdir(expanded):
-        return _files_in_folder(expanded, format)
     if os.path.lexists(expanded) or not glob.has_magic(expanded):
         if "://" in expanded and not os.path.lexists(expanded):
             raise InputError(
@@ -96,14 +105,25 @@ def _expand(path: str | bytes, format: str | None) -> list[str]:  # noqa: A002
             )
         return [expanded]  # opening it reports a missing file
     matches = _matches(expanded) or _matches(_escape_folders(expanded))
-    files = [
-        file for match in matches for file in (_files_in_folder(match, format) if os.path.isdir(match) else [match])
-    ]
-    if "**" in expanded:  # matches both folders and the files in them
-        files = sorted(set(map(os.path.normpath, files)), key=natural_key)
-    if not files:
+    if "**" in expanded:
+        matches = _without_repeats(matches, only_files=os.path.basename(expanded) == "**")
+    if not matches:
         raise InputError(f"No file matches {given!r}. The current folder is {os.getcwd()}.", file=given)
-    return files
+    return matches
+
+
+def _without_repeats(matches: Sequence[str], only_files: bool) -> list[str]:
+    """The matches of a glob with ``**``, which matches folders and what is in them, so that no file is named twice."""
+    paths = {os.path.normpath(each) for each in matches}
+    folders = {each for each in paths if os.path.isdir(each)}
+    if only_files:
+        return sorted(paths - folders, key=natural_key)
+    return sorted((each for each in paths if folders.isdisjoint(_folders_above(each))), key=natural_key)
+
+
+def _folders_above(path: str) -> list[str]:
+    parts = path.split(os.sep)
+    return [os.sep.join(parts[:length]) for length in range(1, len(parts))]
 
 
 def _matches(pattern: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -22,6 +23,7 @@ KINDS = ("auto", "mail", "mbox")
 HEAD_BYTES = 65_536  # read to see whether a file is an mbox
 # Files with these endings hold one message, whatever their first line.
 ONE_MAIL = (".eml", ".emlx", ".txt")
+COMPRESSED = re.compile(rb"\x1f\x8b|BZh[1-9]1AY|\xfd7zXZ\0|\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ def read_mails(
     """Read all messages of files and folders, one at a time.
 
     Only one message is in memory at a time, so an mbox may have any size. Each message has its ``path``, and its
-    ``number`` if the file is an mbox. If a file or folder inside a folder cannot be opened, the function yields a
-    message without text, with the reason as its fault.
+    ``number`` if the file is an mbox. A compressed file raises an `InputError`. If a file or folder inside a folder
+    cannot be opened, or a file is compressed, the function yields a message without text, with the reason as its fault.
 
     Parameters
     ----------
@@ -190,11 +192,11 @@ def _entries(folder: str) -> tuple[list[str], list[str]]:
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a file or a link to one; False for a link to itself."""
+    """Whether an entry is a file, a link to one, or a broken link, which opening reports."""
     try:
-        return entry.is_file()
-    except OSError:
-        return False
+        return entry.is_file() or (entry.is_symlink() and not os.path.exists(entry.path))
+    except OSError:  # a link to itself
+        return True
 
 
 def _hidden(name: str) -> bool:
@@ -202,7 +204,7 @@ def _hidden(name: str) -> bool:
 
 
 def _unless_closed(file: _MailFile, kind: str, rules: Rules) -> Iterator[Mail]:
-    """The messages of a file; if it cannot be opened (because it was moved, say), an empty one with that fault."""
+    """The messages of a file; if it is compressed or cannot be opened, an empty one with that fault."""
     try:
         yield from _file(file.path, "mail" if file.in_maildir else kind, rules)
     except InputError as error:
@@ -211,15 +213,17 @@ def _unless_closed(file: _MailFile, kind: str, rules: Rules) -> Iterator[Mail]:
 
 def _open_file(file: BinaryIO, kind: str, rules: Rules, path: str | None = None) -> Iterator[Mail]:
     """The messages of an open file, which may be a pipe."""
+    buffered = io.BufferedReader(_Raw(file), HEAD_BYTES)
+    head = buffered.peek(HEAD_BYTES)
+    if COMPRESSED.match(head):
+        which = "The file" if path is None else f"The file {path!r}"
+        raise InputError(f"{which} is compressed. Decompress it first.", file=path)
     if kind == "auto":
-        buffered = io.BufferedReader(_Raw(file), HEAD_BYTES)
-        head = buffered.peek(HEAD_BYTES)
         kind = "mail" if head and not starts_as_mbox(head) else "mbox"
-        file = buffered
     if kind == "mail":
-        yield parse_mail(file.read(rules.max_bytes + 1), rules, path=path)
+        yield parse_mail(buffered.read(rules.max_bytes + 1), rules, path=path)
         return
-    for number, message in enumerate(split_mbox(file, rules.max_bytes)):
+    for number, message in enumerate(split_mbox(buffered, rules.max_bytes)):
         yield parse_mail(message, rules, path=path, number=number)
 
 

@@ -13,6 +13,7 @@ from suffice.text.mail.mbox import starts_as_mbox
 from suffice.text.mail.transfer import decode_base64
 
 __all__ = [
+    "BYTE_ORDER_MARK",
     "Fields",
     "decode_field",
     "decode_words",
@@ -26,6 +27,7 @@ __all__ = [
 Fields = list[tuple[str, bytes]]
 """Lower-case name and folded value of each field, in order."""
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_HEADER_BYTES = 262_144
 USUAL = {"date", "from", "message-id", "mime-version", "return-path", "subject", "to"}
 FIELD = re.compile(rb"([!-9;-~]{1,200})[ \t]*:")
@@ -39,19 +41,21 @@ NAME_OR_WORD = re.compile(r"\w+(?:[.-]\w+)*")
 def starts_as_mail(head: bytes) -> bool:
     r"""Whether a file begins as one mail or an mbox.
 
-    A mail begins with header fields, at least one of them usual, and a blank line. Only fields of the transport repeat.
+    A mail begins with header fields, at least one of them usual, and a blank line; without a body, two fields must be
+    usual. Only fields of the transport repeat.
 
     >>> starts_as_mail(b"Subject: lunch\n\nAt noon?"), starts_as_mail(b"Subject: lunch\nSubject: dinner\n\n")
     (True, False)
+    >>> starts_as_mail(b"Subject: lunch\nFrom: a@example.com\n"), starts_as_mail(b"Subject: lunch\n")
+    (True, False)
     """
+    head = head.removeprefix(BYTE_ORDER_MARK)
     if starts_as_mbox(head):
         return True
     blank = BLANK_LINE.search(head)
-    if blank is None:
-        return False
-    fields, rest = split_fields(head[: blank.end()], MailFaults())
+    fields, rest = split_fields(head if blank is None else head[: blank.end()], MailFaults())
     usual = [name for name, _ in fields if name in USUAL]
-    return not rest and 0 < len(usual) == len(set(usual))
+    return not rest and len(usual) == len(set(usual)) and len(usual) >= (2 if blank is None else 1)
 
 
 def split_fields(data: bytes, faults: MailFaults) -> tuple[Fields, bytes]:

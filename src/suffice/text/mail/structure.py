@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from suffice.text.mail.faults import MailFaults, quoted
-from suffice.text.mail.headers import Fields, parameters, split_fields
+from suffice.text.mail.headers import BYTE_ORDER_MARK, Fields, parameters, split_fields
 
 __all__ = ["Part", "parse_part", "split_parts"]
 
@@ -17,7 +17,6 @@ KNOWN_FIELDS = re.compile(
     "mime-version|received|references|reply-to|return-path|sender|subject|to|user-agent|x-mailer"
 )
 GUESSED_BOUNDARY = re.compile(rb"^--([^\r\n]{1,200}+)\r?\nContent-", re.MULTILINE | re.IGNORECASE)
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
