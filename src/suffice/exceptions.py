@@ -33,7 +33,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -225,9 +225,31 @@ class _Facts(BaseException):
         """
         column = "" if self.column is None else f", column {self.column!r}"
         start = (f"{place}: ", *self.sentence) if self.problem is None else _joined(f"{place}{column}", self.problem)
-        return type(self)(
-            *start, rows=self.rows, column=self.column, argument=self.argument, file=file, line=line, page=self.page
-        )
+        return self.restated(*start, file=file, line=line)
+
+    def restated(self, *sentence: str | Argument, **facts: Any) -> Self:
+        """Return the error with another sentence, and the same facts except those that are given.
+
+        Parameters
+        ----------
+        *sentence : str or Argument
+            The new sentence.
+        **facts
+            New values of facts, such as ``file``.
+
+        Returns
+        -------
+        error
+            A new error of the same class.
+
+        Examples
+        --------
+        >>> error = InputError("x is empty.", column="x").restated("x is empty. Remove it.", file="data.csv")
+        >>> str(error), error.column, error.file
+        ('x is empty. Remove it.', 'x', 'data.csv')
+        """
+        same = {name: getattr(self, name) for name in ("rows", "column", "argument", "file", "line", "page")}
+        return type(self)(*sentence, **(same | facts))
 
     def worded(self, spell: Spelling) -> str:
         """Return the message, with each `Argument` spelled by a function.

@@ -46,10 +46,10 @@ def decide(
 
 def warn_about_thresholds(fitted: Fitted, thresholds: Thresholds | None) -> None:
     """Warn about thresholds that no row can reach, because calibrated probabilities have a limit below them."""
-    if fitted.calibration is None or thresholds is None:
+    highest = fitted.highest_probabilities
+    if highest is None or thresholds is None:
         return
     given = _threshold_array(fitted.classes, thresholds)
-    highest = fitted.calibration.highest(fitted.classes, fitted.estimate.prior)
     for k in np.flatnonzero(given > highest).tolist():
         label = fitted.classes.label(k)
         warn_user(

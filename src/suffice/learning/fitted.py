@@ -102,6 +102,11 @@ class Fitted:
         return self.model.with_blocks(self.blocks)
 
     @cached_property
+    def highest_probabilities(self) -> Float | None:
+        """The highest probability that calibration allows for each class (K,); None without calibration."""
+        return None if self.calibration is None else self.calibration.highest(self.classes, self.estimate.prior)
+
+    @cached_property
     def solution(self) -> Solution:
         """Parameters, computed once."""
         self.model.check_rows()

@@ -69,15 +69,7 @@ def _located(error: ValueError, locations: RowLocations, used: Index | None, n_r
         more = f" All {n_rows:,} rows of this batch have this problem."
     else:
         more = f" ({len(error.rows):,} rows of this batch have this problem.)"
-    return type(located)(
-        *located.sentence,
-        more,
-        rows=located.rows,
-        column=located.column,
-        file=located.file,
-        line=located.line,
-        page=located.page,
-    )
+    return located.restated(*located.sentence, more)
 
 
 def weights_of(rows: ArrowTable, name: str) -> Float:

@@ -416,12 +416,8 @@ class LabelledSource(TrainingRows):
                     self.progress(self.source)
         problems = self.source.problems
         if not self.n_rows and problems:
-            raise InputError(
-                f"No row of {self.name} can be used. The first problem: ",
-                *problems[0].sentence,
-                column=problems[0].column,
-                page=problems[0].page,
-            )
+            first = problems[0]
+            raise first.restated(f"No row of {self.name} can be used. The first problem: ", *first.sentence)
 
     def present(self, model: Model, known: ClassAxis | None, *, weightless: bool) -> Model:
         """The model without classes that have no rows, or, unless ``weightless``, no weight; known classes stay."""

@@ -245,6 +245,18 @@ def test_another_file_must_have_the_columns_of_the_first(tmp_path, columns, word
         rows_of(open_source(files))
 
 
+def test_a_wrong_delimiter_is_corrected(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("size;kind\n1;a\n2;b\n")
+    with pytest.raises(
+        InputError, match="no column 'kind'. It has 'size;kind'. Set delimiter=';' to read these"
+    ) as caught:
+        open_source(path, delimiter=",", columns=["kind"])
+    assert caught.value.column == "kind"
+    with pytest.raises(InputError, match="no column 'colour'. It has 'size;kind'.$"):
+        open_source(path, delimiter=",", columns=["colour"])
+
+
 def test_only_chosen_columns_must_be_in_every_file(tmp_path):
     files = [parquet(tmp_path / "1.parquet", x=[1.5], y=[2]), parquet(tmp_path / "2.parquet", z=["a"], x=[2.5])]
     assert rows_of(open_source(files, columns=["x"])) == [{"x": 1.5}, {"x": 2.5}]

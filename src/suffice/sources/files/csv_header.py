@@ -20,6 +20,7 @@ __all__ = [
     "HEADER",
     "NO_HEADER",
     "check_same_columns",
+    "delimiter_advice",
     "empty_name",
     "find_delimiter",
     "find_quote",
@@ -130,6 +131,16 @@ def looks_like_data(names: Sequence[str]) -> bool:
     numbers = [float(name) for name in names if re.match(OBVIOUS["number"], name.strip())]
     consecutive = len(numbers) > 1 and all(after - before == 1 for before, after in pairwise(numbers))
     return 2 * len(numbers) > len(names) and not consecutive
+
+
+def delimiter_advice(names: Sequence[str], missing: str) -> Sentence:
+    """Advice for an error about a missing column of a file that was read with a wrong delimiter; empty if it was not.
+
+    >>> "".join(map(str, delimiter_advice(["size;label"], "label")))
+    " Set delimiter=';' to read these columns."
+    """
+    mark = next((each for each in DELIMITERS if any(missing in name.split(each) for name in names)), None)
+    return () if mark is None else (" Set ", Argument("delimiter", mark), " to read these columns.")
 
 
 def header_advice(layout: FileLayout, missing: Sequence[str]) -> Sentence:

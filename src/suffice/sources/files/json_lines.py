@@ -75,7 +75,7 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
         raise HeadTooShortError(f"{path}: the first line does not end within the first {len(data):,} bytes.", file=path)
     if not values:
         cause = first_error or InputError(f"{path}: the first objects have no keys.", file=path)
-        raise InputError(*cause.sentence, " JSON lines have one object on each line.", file=cause.file, line=cause.line)
+        raise cause.restated(*cause.sentence, " JSON lines have one object on each line.")
     if "" in values:
         raise InputError(f"{path} has an empty key. Give it a name.", file=path)
     types = {name: _infer_type(cells) for name, cells in values.items()}
@@ -162,7 +162,7 @@ def read_json_lines(
     if nested:
         error = layout.unreadable[nested[0]]
         more = f" The same applies to {listed(nested[1:])}." if nested[1:] else ""
-        raise InputError(*error.sentence, more, column=error.column, file=error.file)
+        raise error.restated(*error.sentence, more)
     types = {name: pa.string() if name in layout.formats else layout.types[name] for name in columns}
     formats = {name: form for name, form in layout.formats.items() if name in types}
     nulls = JsonNulls(options.set_nulls(layout.nulls), options.null_texts(layout.nulls))

@@ -217,7 +217,8 @@ class SkippedRows:
             Further sentences.
         """
         if not self.skip:
-            raise _with_advice(error, (*(ADVICE if self.advise and not all_rows else ()), *advice))
+            general = ADVICE if self.advise and not all_rows else ()
+            raise error.restated(*error.sentence, *general, *advice)
         self.count += n_rows
         if len(self.errors) < MAX_MESSAGES:
             self.errors.append(error)
@@ -225,16 +226,3 @@ class SkippedRows:
     def skip_more(self, n_rows: int) -> None:
         """Count further skipped rows without keeping a message."""
         self.count += n_rows
-
-
-def _with_advice(error: SufficeError, advice: Sentence) -> SufficeError:
-    return type(error)(
-        *error.sentence,
-        *advice,
-        rows=error.rows,
-        column=error.column,
-        argument=error.argument,
-        file=error.file,
-        line=error.line,
-        page=error.page,
-    )

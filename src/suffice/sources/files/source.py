@@ -12,7 +12,7 @@ from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.cell_formats import CellFormat
 from suffice.sources.files.conversion import NULLS
-from suffice.sources.files.csv_header import header_advice
+from suffice.sources.files.csv_header import delimiter_advice, header_advice
 from suffice.sources.files.joining import BatchProgress, join_small_batches
 from suffice.sources.files.prefetch import prefetch
 from suffice.sources.files.reader import (
@@ -434,10 +434,11 @@ def check_names(names: Iterable[str], available: Sequence[str], described: str, 
     known = set(available)
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, available)
+            joined = delimiter_advice(available, name)
+            hint = "" if joined else did_you_mean(name, available)
             sentence = f"{described} has no column {name!r:.80}.{hint} It has {listed(available)}."
             comments = available[:1] and available[0].startswith("#")
             advice: Sentence = (" If its first line is a comment, set ", Argument("comment", "#"), ".")
             if not comments:
-                advice = header_advice(layout, [name])
+                advice = joined or header_advice(layout, [name])
             raise InputError(sentence, *advice, column=name)
