@@ -44,21 +44,21 @@ copybutton_prompt_is_regexp = True
 
 # Words that readers search for, and the page that answers them
 index_words = {
-    "algebra": "unlearn, remove rows, merge models",
-    "calibration": "overconfident, reliability diagram",
-    "comparison": "learning curve, logistic regression or naive Bayes",
-    "cross_validation": "cross-validation, leave-one-out",
-    "estimation": "overfitting, regularisation, regularization",
-    "imbalance": "class imbalance, imbalanced classes, rare classes, class weights",
-    "index": "license, licence",
-    "missing_values": "NaN, missing data, imputation",
-    "models/gaussian_discriminant_analysis": "GDA, LDA, QDA",
-    "models/index": "tutorial for students, exercise, course, lecture notes",
-    "models/naive_bayes": "Bayes' theorem, Bayes' rule",
-    "plotting": "ROC AUC, ROC curve, feature importance, confusion matrix",
-    "spam_filter": "false positives, whitelist, IMAP, mailbox",
-    "start": "tutorial, quickstart, getting started, fit, predict, predict_proba",
-    "streams": "online learning, concept drift, incremental learning, partial_fit",
+    "algebra": ["unlearn", "remove rows", "merge models"],
+    "calibration": ["overconfident", "reliability diagram"],
+    "comparison": ["learning curve", "logistic regression or naive Bayes"],
+    "cross_validation": ["cross-validation", "leave-one-out"],
+    "estimation": ["overfitting", "regularisation", "regularization"],
+    "imbalance": ["class imbalance", "imbalanced classes", "rare classes", "class weights"],
+    "index": ["license", "licence"],
+    "missing_values": ["NaN", "missing data", "imputation"],
+    "models/gaussian_discriminant_analysis": ["GDA", "LDA", "QDA"],
+    "models/index": ["tutorial for students", "exercise", "course", "lecture notes"],
+    "models/naive_bayes": ["Bayes' theorem", "Bayes' rule"],
+    "plotting": ["ROC AUC", "ROC curve", "feature importance", "confusion matrix"],
+    "spam_filter": ["false positives", "whitelist", "IMAP", "mailbox"],
+    "start": ["tutorial", "quickstart", "getting started", "fit", "predict", "predict_proba"],
+    "streams": ["online learning", "concept drift", "incremental learning", "partial_fit"],
 }
 
 # Reference
@@ -68,15 +68,15 @@ autosummary_imported_members = True
 autodoc_typehints = "none"  # numpydoc's sections have the types
 numpydoc_show_class_members = False
 read_more = {  # pages that explain a class or function
-    "suffice.AveragedDependence": "averaged_dependence",
-    "suffice.GaussianDiscriminant": "models/gaussian_discriminant_analysis, plotting, parameters",
-    "suffice.GenerativeEnsemble": "ensemble, quality",
-    "suffice.NaiveBayes": "mixed_tables, models/naive_bayes, estimation",
-    "suffice.TextNaiveBayes": "spam_filter, text, models/text",
-    "suffice.diagnose": "assumptions",
-    "suffice.fit": "files",
-    "suffice.load": "model_files",
-    "suffice.merge": "algebra",
+    "suffice.AveragedDependence": ["averaged_dependence"],
+    "suffice.GaussianDiscriminant": ["models/gaussian_discriminant_analysis", "plotting", "parameters"],
+    "suffice.GenerativeEnsemble": ["ensemble", "quality"],
+    "suffice.NaiveBayes": ["mixed_tables", "models/naive_bayes", "estimation"],
+    "suffice.TextNaiveBayes": ["spam_filter", "text", "models/text"],
+    "suffice.diagnose": ["assumptions"],
+    "suffice.fit": ["files"],
+    "suffice.load": ["model_files"],
+    "suffice.merge": ["algebra"],
 }
 numpydoc_xref_param_type = False
 toc_object_entries_show_parents = "hide"

@@ -5,7 +5,11 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
+from sphinx.util.logging import getLogger
+
+LOGGER = getLogger(__name__)
 
 
 class IndexWords(SphinxTransform):
@@ -16,10 +20,10 @@ class IndexWords(SphinxTransform):
     def apply(self) -> None:
         """Add the entries of this page."""
         section = next(self.document.findall(nodes.section), None)
-        words = self.config.index_words.get(self.env.docname, "")
+        words = self.config.index_words.get(self.env.docname, [])
         if section is None or not words:
             return
-        entries = [("single", word.strip(), section["ids"][0], "main", None) for word in words.split(",")]
+        entries = [("single", word, section["ids"][0], "main", None) for word in words]
         section.insert(1, addnodes.index(entries=entries))
 
 
@@ -27,4 +31,10 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the setting."""
     app.add_config_value("index_words", {}, "env", types=[dict])
     app.add_transform(IndexWords)
+    app.connect("env-check-consistency", _check)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _check(app: Sphinx, env: BuildEnvironment) -> None:
+    for page in set(app.config.index_words) - env.found_docs:
+        LOGGER.warning("index_words names the page %r, which does not exist.", page)

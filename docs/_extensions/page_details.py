@@ -10,9 +10,9 @@ from sphinx.application import Sphinx
 
 CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
 CODE = re.compile(r'(?<=<span class="pre">)[^<]+')
-BREAK = re.compile(r"(?<=[_(.,=])(?=\w)")
+BREAK = re.compile(r"(?<=[^\W_][_.])(?=[^\W\d_])|(?<=[(,=])(?=[\w\"'&])")
 CLOSED_FORMULA = re.compile(r"(<math\b[^>]*>(?:(?!</math>).)*</math>)([.,;:!?)]+)", re.DOTALL)
-PICTURE = re.compile(r'<img alt="[^"]*" src="([^"]+)" ?/>')
+PICTURE = re.compile(r'(?<=<p>)<img alt="[^"]*" src="([^"]+)" ?/>(?=</p>)')
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -38,5 +38,5 @@ def _exported(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: n
 def _with_pages(app: Sphinx, what: str, name: str, documented: object, options: object, lines: list[str]) -> None:
     """Name the pages that explain a class or function at the end of its docstring."""
     if what in ("class", "function") and name in app.config.read_more:
-        pages = ", ".join(f":doc:`/{page.strip()}`" for page in app.config.read_more[name].split(","))
+        pages = ", ".join(f":doc:`/{page}`" for page in app.config.read_more[name])
         lines += ["", ".. rubric:: Read more", "", pages, ""]

@@ -231,8 +231,12 @@ def test_a_compressed_mail_is_not_classified(mails, folder):
     said = refused("predict", model, "a.eml.gz", "--format", "mails", "-q")
     assert "The file 'a.eml.gz' is compressed. Decompress it first." in said
     said = refused("predict", model, "a.eml.gz")
-    assert "a.eml.gz looks like a compressed mail. Decompress it first." in said
+    assert "The file 'a.eml.gz' is compressed. Decompress it first." in said
+    (folder / "a.gz").write_bytes(gzip.compress(MAIL))
+    said = refused("predict", model, "a.gz")
+    assert "a.gz looks like a compressed mail. Decompress it first." in said
     assert "--format" not in said
+    assert "A mail on standard input has no label." in refused("fit", "-", "--format", "mails", stdin=MAIL)
     piped = ran("predict", model, "-", "--format", "mails", stdin=gzip.compress(MAIL))
     assert piped == ran("predict", model, "-", "--format", "mails", stdin=MAIL)
 
@@ -273,9 +277,7 @@ def test_a_folder_of_train_and_test(mails, folder):
     for name in ("train", "test"):
         shutil.copytree(mails, folder / "all" / name)
     said = run("fit", "all").stderr
-    note = (
-        "note: The labels are the names of the folders in all: 'test', 'train'. Each holds the folders 'ham', 'spam'."
-    )
+    note = "note: The labels are the names of the folders in all: 'test', 'train'. They hold the folders 'ham', 'spam'."
     assert said.count(note) == 1
     assert "For these labels, read all/train." in said
 
@@ -284,9 +286,7 @@ def test_a_file_beside_the_folders_of_mails(mails, folder):
     ran("fit", mails, "-o", "m.suffice")
     (mails / "README.txt").write_text("Collected in March.")
     said = refused("fit", "mails")
-    assert (
-        "The folder mails is not read as mails because of 'mails/README.txt'. Remove this file, or set --format" in said
-    )
+    assert "but 'mails/README.txt' is not. Move this file, or remove it." in said
     for command in (["fit"], ["evaluate", "m.suffice"]):
         said = refused(*command, "mails", "--format", "mails")
         assert "'mails/README.txt' lies beside the folders and mboxes of the classes. Move it" in said

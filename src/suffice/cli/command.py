@@ -30,6 +30,7 @@ __all__ = [
     "SkipCounts",
     "command",
     "is_quiet",
+    "listed_with_and",
     "mark_written",
     "note",
     "note_reading",
@@ -230,7 +231,16 @@ def _commands_with(option: str, ctx: click.Context) -> str:
     ]
     if len(found) < 2:
         return f"The command {found[0]} has it." if found else ""
-    return f"The commands {', '.join(found[:-1])} and {found[-1]} have it."
+    return f"The commands {listed_with_and(found)} have it."
+
+
+def listed_with_and(words: Sequence[str]) -> str:
+    """Several words as a sentence lists them.
+
+    >>> listed_with_and(["fit", "predict", "explain"])
+    'fit, predict and explain'
+    """
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _store_in_context(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -7,7 +7,7 @@ import importlib
 import click
 
 from suffice import __version__
-from suffice.cli.command import HelpContext, stopped, write_examples
+from suffice.cli.command import HelpContext, listed_with_and, stopped, write_examples
 
 __all__ = ["suffice"]
 
@@ -57,7 +57,7 @@ class CommandGroup(click.Group):
 
             commands = self.list_commands(ctx)
             hint = did_you_mean(args[0], commands) if args else ""
-            hint = hint or f" The commands are {', '.join(commands[:-1])} and {commands[-1]}."
+            hint = hint or f" The commands are {listed_with_and(commands)}."
             ctx.fail(f"{error.message.rstrip('.')}.{hint}")
 
     def invoke(self, ctx: click.Context) -> object:

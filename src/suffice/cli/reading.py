@@ -336,6 +336,8 @@ def _similar_path(path: str) -> str | None:
     from suffice.exceptions import similar_name
 
     folder, name = os.path.split(path.rstrip(os.sep))
+    if os.path.isfile(folder):
+        return folder
     if folder and not os.path.isdir(folder):
         near = _similar_path(folder)
         whole = None if near is None else os.path.join(near, name)

@@ -164,7 +164,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
             self._warn_without_effect("mix", "on a shared covariance", Argument("covariance", "own"))
         if self.shape != "full" and self.shrinkage not in (None, 0):
             self._warn_without_effect("shrinkage", f"on a {self.shape} covariance", Argument("shape", "full"))
-        if no_prior and self.conjugate_prior is None and self.smoothing != 1:
+        if no_prior and self.conjugate_prior is None and self.smoothing not in (0, 1):
             self.warn_about_smoothing(self.smoothing)
 
     def _warn_without_effect(self, name: str, where: str, instead: Argument) -> None:

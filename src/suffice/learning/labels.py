@@ -16,6 +16,7 @@ import numpy as np
 from suffice import kernels
 from suffice.exceptions import Argument, ClassError, InputError, listed
 from suffice.numerics.types import Array, Codes, Index, Mask
+from suffice.sources.files.mails import LABEL as MAIL_LABEL
 from suffice.sources.labels import encode
 from suffice.statistics import ClassAxis
 
@@ -43,7 +44,6 @@ NO_LABEL_IN_TEXT = (
     Argument("nulls_only", [""]),
     ".",
 )
-MAIL_LABEL = "label"  # the column of the classes of mails
 MAIL_LABELS = "The label of a mail is the name of its folder or mbox."
 PAGE = "docs/messy_tables.md"
 MAX_CLASSES = 1000  # more distinct labels than this, in fewer than twice as many rows, are not classes

@@ -28,7 +28,7 @@ from suffice.numerics.types import Array, Codes
 from suffice.sources.arrays import plain_rows
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Batch, Source, is_labelled_source, open_source
-from suffice.sources.files.paths import find_files
+from suffice.sources.files.paths import find_paths
 from suffice.sources.labels import encode, plain_labels, read_weights
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis, Membership
@@ -197,11 +197,9 @@ X. If X is a list of texts, give a list of labels: y=['label'].
     """
     if not isinstance(y, str) or not isinstance(X, list | tuple):
         return
-    texts = [each for each in X if isinstance(each, str)]
-    lost = [each for each in texts if not _is_there(each)]
-    if lost and len(texts) == len(X):
+    if X and all(isinstance(each, str) and not _is_there(each) for each in X):
         raise InputError(
-            f"There is no file {short(lost[0])}. A text as y names the column of labels in the files X. If X is a list "
+            f"There is no file {short(X[0])}. A text as y names the column of labels in the files X. If X is a list "
             f"of texts, give a list of labels: y=[{short(y)}].",
             argument="y",
         )
@@ -212,7 +210,7 @@ def _is_there(path: str) -> bool:
     if path == "-" or "://" in path or os.path.lexists(os.path.expanduser(path)):
         return True
     try:
-        return glob.has_magic(path) and bool(find_files(path))
+        return glob.has_magic(path) and bool(find_paths(path))
     except InputError:
         return False
 

@@ -118,8 +118,9 @@ class TextSpecification(TunableSpecification):
         return (Block(self.family(tuning), slice(None), list(schema.names)),)
 
     def paths(self) -> dict[str, Sequence[Any]]:
-        """Values of the parameters that are "auto"."""
-        return auto_paths([name for name in TUNABLE if is_auto(getattr(self, name))])
+        """Values of the parameters that are "auto" and have an effect."""
+        named = [name for name in TUNABLE if name != "smoothing" or self.estimation != "mle"]
+        return auto_paths([name for name in named if is_auto(getattr(self, name))])
 
     def choose(self, fitted: Fitted, table: Table, members: Membership, offset_precision: float | None) -> Tuning:
         """Choose the parameters that are "auto", one after another if there are many combinations.
@@ -159,7 +160,7 @@ class TextSpecification(TunableSpecification):
 
     def warn_about_settings(self) -> None:
         """Warn about ``smoothing`` without effect."""
-        if self.estimation == "mle" and self.smoothing not in (0, 1):
+        if self.estimation == "mle" and self.smoothing not in (0, 1) and not is_auto(self.smoothing):
             self.warn_about_smoothing(self.smoothing)
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:

@@ -1,5 +1,6 @@
 """Folders of mails as rows."""
 
+import gzip
 import mailbox
 import os
 from email.message import EmailMessage
@@ -150,17 +151,18 @@ def test_index_files_elsewhere_are_not_mails(tmp_path):
 def test_a_file_that_is_not_a_mail(folder, name):
     stray = folder / name
     stray.write_text("a,label\n1,x\n")
-    words = rf"The folder .*mails is not read as mails because of '.*mails/{name}'\. Remove this file, or set format="
+    words = rf"Most files of the folder .*mails are mails, but '.*mails/{name}' is not\. Move this file, or remove it\."
     with pytest.raises(InputError, match=words) as caught:
         open_source(folder)
-    assert (caught.value.file, caught.value.argument) == (str(stray), "format")
+    assert caught.value.file == str(stray)
+    assert ("To read this file alone, give its path." in str(caught.value)) == (name == "list.csv")
     declared = open_source(folder, format="mails")
     with pytest.raises(InputError, match=rf"'.*mails/{name}' lies beside the folders and mboxes of the classes\. Move"):
         rows_of(declared)
     assert len(rows_of(declared, ["text", "path"])) == 16  # without labels, it is one more mail
     stray.rename(folder / "spam" / name)
     if name not in ("README.txt", "README"):  # texts in the folder of a class are mails
-        with pytest.raises(InputError, match=rf"because of '.*mails/spam/{name}'"):
+        with pytest.raises(InputError, match=rf"but '.*mails/spam/{name}' is not\."):
             open_source(folder)
     assert {row["label"] for row in rows_of(open_source(folder, format="mails"))} == {"ham", "spam"}
 
@@ -193,7 +195,7 @@ def test_folders_of_the_same_names_are_noted(tmp_path):
             (tmp_path / part / label / "1.eml").write_bytes(mail(label).as_bytes())
     source = open_source(tmp_path)
     assert source.notes == [
-        f"The labels are the names of the folders in {tmp_path}: 'test', 'train'. Each holds the folders 'ham', "
+        f"The labels are the names of the folders in {tmp_path}: 'test', 'train'. They hold the folders 'ham', "
         f"'spam'. For these labels, read {tmp_path}/train."
     ]
     assert {row["label"] for row in rows_of(source)} == {"test", "train"}
@@ -239,3 +241,37 @@ def test_a_label_that_is_not_utf_8_is_an_error(folder):
     assert len(rows_of(source, ["path"])) == 15
     folder.rename(bad)
     assert len(rows_of(open_source(bad / "ham"), ["path"])) == 12
+
+
+def test_mails_that_cannot_be_read_are_bad_rows(folder):
+    lost = folder / "ham" / "lost.eml"
+    lost.symlink_to(folder / "nowhere")
+    with pytest.raises(InputError, match=r"lost\.eml' cannot be read: No such file.*bad_rows='skip'") as caught:
+        rows_of(open_source(folder))
+    assert caught.value.file == str(lost)
+    source = open_source(folder, bad_rows="skip")
+    assert (len(rows_of(source)), source.skipped) == (15, 1)
+    lost.unlink()
+    (folder / "ham" / "small.eml.gz").write_bytes(gzip.compress(mail("small").as_bytes()))
+    with pytest.raises(InputError, match=r"small\.eml\.gz' is compressed\. Decompress it first\."):
+        rows_of(open_source(folder))
+
+
+def test_a_mail_is_read_once(folder):
+    for paths in ([folder, folder], [folder, folder / "ham"], [folder / "ham" / "..", folder]):
+        with pytest.raises(InputError, match="so its rows would count twice"):
+            open_source(paths)
+
+
+def test_folders_of_years_are_not_folders_of_classes(tmp_path):
+    for label in ("ham", "spam"):
+        for year in ("2002", "2003"):
+            (tmp_path / "years" / label / year).mkdir(parents=True)
+            (tmp_path / "years" / label / year / "1.eml").write_bytes(mail("lunch").as_bytes())
+    assert open_source(tmp_path / "years").notes == []
+    for label in ("ham", "spam"):
+        (tmp_path / "all" / "train" / label).mkdir(parents=True)
+        (tmp_path / "all" / "train" / label / "1.eml").write_bytes(mail("lunch").as_bytes())
+    (tmp_path / "all" / "test" / "ham").mkdir(parents=True)
+    (tmp_path / "all" / "test" / "ham" / "1.eml").write_bytes(mail("lunch").as_bytes())
+    assert "read " in str(open_source(tmp_path / "all").notes[0])

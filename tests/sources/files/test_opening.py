@@ -245,14 +245,28 @@ def test_another_file_must_have_the_columns_of_the_first(tmp_path, columns, word
         rows_of(open_source(files))
 
 
-def test_a_wrong_delimiter_is_corrected(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [("size;kind\n1;a\n2;b\n", ","), ('"size";"kind"\n1;"a"\n2;"b"\n', ","), ("size,kind\n1,a\n2,b\n", ";")],
+)
+def test_a_wrong_delimiter_is_corrected(tmp_path, text, delimiter):
     path = tmp_path / "data.csv"
-    path.write_text("size;kind\n1;a\n2;b\n")
-    with pytest.raises(InputError, match=r"no column 'kind'\. It has 'size;kind'\. Set delimiter=';' to") as caught:
-        open_source(path, delimiter=",", columns=["kind"])
+    path.write_text(text)
+    right = ";" if delimiter == "," else ","
+    with pytest.raises(InputError, match=rf"no column 'kind'\. It has .*\. Set delimiter='{right}' to read") as caught:
+        open_source(path, delimiter=delimiter, columns=["kind"])
     assert caught.value.column == "kind"
-    with pytest.raises(InputError, match=r"no column 'colour'\. It has 'size;kind'\.$"):
-        open_source(path, delimiter=",", columns=["colour"])
+    with pytest.raises(InputError, match=r"no column 'colour'\. It has [^.]*\.$"):
+        open_source(path, delimiter=delimiter, columns=["colour"])
+
+
+def test_columns_with_delimiters_in_their_names(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text('"city, label",kind\n1,a\n2,b\n')
+    for table in (path, parquet(tmp_path / "data.parquet", **{"city;label": ["a"], "kind": ["b"]})):
+        with pytest.raises(InputError, match="has no column 'label'") as caught:
+            open_source(table, columns=["label"])
+        assert "Set delimiter" not in str(caught.value)
 
 
 def test_only_chosen_columns_must_be_in_every_file(tmp_path):

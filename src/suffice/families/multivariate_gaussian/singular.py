@@ -73,7 +73,7 @@ def warn_if_singular(
     ]
     warn_user(
         f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model uses the subspace that the rows "
-        "span; remove columns to make the covariance regular.",
+        "span. To make the covariance regular, shrink it or remove columns.",
         SingularCovarianceWarning,
     )
 

@@ -133,14 +133,21 @@ def looks_like_data(names: Sequence[str]) -> bool:
     return 2 * len(numbers) > len(names) and not consecutive
 
 
-def delimiter_advice(names: Sequence[str], missing: str) -> Sentence:
-    """Advice for an error about a missing column of a file that was read with a wrong delimiter; empty if it was not.
+def delimiter_advice(layout: FileLayout, missing: Sequence[str]) -> Sentence:
+    """Advice for an error about a missing column of a CSV that was read with a wrong delimiter; empty if it was not.
 
-    >>> "".join(map(str, delimiter_advice(["size;label"], "label")))
+    >>> "".join(map(str, delimiter_advice(FileLayout(["size;label"], {}, has_header=True), ["label"])))
     " Set delimiter=';' to read these columns."
     """
-    mark = next((each for each in DELIMITERS if any(missing in name.split(each) for name in names)), None)
-    return () if mark is None else (" Set ", Argument("delimiter", mark), " to read these columns.")
+
+    def divides(mark: str) -> bool:
+        cells = {cell.strip('"') for name in layout.names for cell in name.split(mark)}
+        return not cells.isdisjoint(missing)
+
+    mark = next((each for each in DELIMITERS if each != layout.delimiter and divides(each)), None)
+    if mark is None or not layout.has_header:
+        return ()
+    return " Set ", Argument("delimiter", mark), " to read these columns."
 
 
 def header_advice(layout: FileLayout, missing: Sequence[str]) -> Sentence:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import TYPE_CHECKING
 
-from suffice.exceptions import Argument, InputError, listed
+from suffice.exceptions import InputError, listed
 from suffice.sources.files.batch import Batch, RowLocation, written
-from suffice.sources.files.formats import format_by_name
+from suffice.sources.files.formats import COMPRESSED_SUFFIXES, format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.paths import files_below, natural_key
 from suffice.sources.files.raw_input import input_from_stdin
@@ -50,7 +50,7 @@ def holds_mails(folder: str) -> bool:
     the first lines decide about files whose names do not say what they hold. The files that mail programs keep beside
     the folders of a Maildir do not count. If most files are mails, but not all, an error names one that is not.
     """
-    files = _without_indexes(files_below(folder))
+    files = _without_indexes(sorted(files_below(folder), key=natural_key))
     top = os.path.dirname(os.path.join(folder, ""))
     other = next(
         (path for path in files if not _looks_like_mail(path, in_subfolder=os.path.dirname(path) != top)), None
@@ -60,12 +60,11 @@ def holds_mails(folder: str) -> bool:
     first = files[:LOOKED_AT]
     if 2 * sum(map(is_mail, first)) <= len(first):
         return False
+    table = format_by_name(other) is not None and _suffix(other) not in MAIL_SUFFIXES
+    advice = " To read this file alone, give its path." if table else ""
     raise InputError(
-        f"The folder {folder} is not read as mails because of {other!r}. Remove this file, or set ",
-        Argument("format", "mails"),
-        ".",
+        f"Most files of the folder {folder} are mails, but {other!r} is not. Move this file, or remove it.{advice}",
         file=other,
-        argument="format",
         page=PAGE,
     )
 
@@ -96,7 +95,9 @@ def _begins_as_mail(path: str) -> bool:
 
 def _suffix(path: str) -> str:
     """Suffix of a file name. Long ones and ones with digits are parts of names that mail programs make up."""
-    suffix = os.path.splitext(path)[1].lower()
+    stem, suffix = os.path.splitext(path.lower())
+    if suffix in COMPRESSED_SUFFIXES and os.path.splitext(stem)[1] in MAIL_FILES:
+        suffix = os.path.splitext(stem)[1]  # reading it raises an error, which says that it is compressed
     return "" if len(suffix) > 6 or any(letter.isdecimal() for letter in suffix) else suffix
 
 
@@ -143,6 +144,9 @@ class MailRows:
             waiting: list[Mail] = []
             length = 0
             for mail in self._mails(path):
+                if mail.unread:
+                    skipped.skip_or_raise(InputError(*mail.faults, file=_name(mail), page=PAGE))
+                    continue
                 waiting.append(mail)
                 length += len(mail.text)
                 if len(waiting) >= min(MAX_MAILS, self._options.batch_rows) or length >= MAX_BYTES:
@@ -171,7 +175,7 @@ class MailRows:
 def _classes(path: str) -> list[tuple[str | None, str]]:
     """The classes of a path, each with the location of its mails. None stands for a file that has no class."""
     if path == "-":
-        return [(STANDARD_INPUT, path)]
+        return [(None, path)]
     expanded = os.path.expanduser(path)
     if _is_maildir(expanded):
         return [(_label(os.path.normpath(os.path.abspath(expanded))), expanded)]
@@ -202,6 +206,12 @@ def _is_class(path: str) -> bool:
 
 def _label_problem(label: str | None, path: str) -> InputError | None:
     """The error to raise if labels are read, and a path has none that can be used."""
+    if path == "-":
+        return InputError(
+            "A mail on standard input has no label. Save it in a folder that is named after its class.",
+            file=STANDARD_INPUT,
+            page=PAGE,
+        )
     if label is None:
         return InputError(
             f"{path!r} lies beside the folders and mboxes of the classes. Move it into the folder of its class, or "
@@ -224,16 +234,19 @@ def _as_utf8(path: str) -> str:
 
 
 def _note_on_labels(path: str) -> Sentence:
-    """A note on a folder such as ``mails``, if the mails are in ``mails/train/ham`` and the like; empty if not."""
+    """A note on a folder such as ``mails``, if it has ``mails/train/ham`` and the like; empty if not."""
     folder = os.path.expanduser(path)
     folders = _shown(folder) if os.path.isdir(folder) and not _is_maildir(folder) else []
-    below = set(map(_names_of_folders, folders))
-    if len(below) != 1 or len(names := below.pop()) < 2:
+    below = list(map(_names_of_folders, folders))
+    names = frozenset[str]().union(*below)
+    if not all(below) or len(names) < 2:
         return ()
-    likely = next((each for each in folders if os.path.basename(each).lower().startswith("train")), folders[0])
     labels = listed([os.path.basename(each) for each in folders])
+    likely = next((each for each in folders if os.path.basename(each).lower().startswith("train")), None)
+    if likely is None:
+        return ()
     return (
-        f"The labels are the names of the folders in {path}: {labels}. Each holds the folders {listed(sorted(names))}. "
+        f"The labels are the names of the folders in {path}: {labels}. They hold the folders {listed(sorted(names))}. "
         f"For these labels, read {likely}.",
     )
 

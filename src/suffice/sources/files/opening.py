@@ -9,7 +9,7 @@ from typing import BinaryIO, TypeGuard
 from suffice.exceptions import Argument, InputError, listed
 from suffice.sources.files.cell_formats import check_date_format
 from suffice.sources.files.formats import check_format
-from suffice.sources.files.paths import Path, find_files, find_paths, is_path
+from suffice.sources.files.paths import Path, check_repeats, find_files, find_paths, is_path
 from suffice.sources.files.raw_input import input_from_file, input_from_path, input_from_stdin
 from suffice.sources.files.reader import (
     AUTO_QUOTE,
@@ -251,6 +251,7 @@ def _mails_at(paths: Sequence[str], *, declared: bool) -> list[str] | None:
             if not declared and not (holds_mails(each) if os.path.isdir(each) else is_mail(each)):
                 return None
             found.append(each)
+    check_repeats(found)
     return found or None
 
 

@@ -11,7 +11,16 @@ from typing import TypeAlias, TypeGuard
 from suffice.exceptions import Argument, InputError, listed
 from suffice.sources.files.formats import format_by_name
 
-__all__ = ["Path", "describe_files", "files_below", "find_files", "find_paths", "is_path", "natural_key"]
+__all__ = [
+    "Path",
+    "check_repeats",
+    "describe_files",
+    "files_below",
+    "find_files",
+    "find_paths",
+    "is_path",
+    "natural_key",
+]
 
 Path: TypeAlias = "str | os.PathLike[str] | os.PathLike[bytes]"
 DIGITS = re.compile(r"(\d+)")
@@ -44,13 +53,23 @@ def find_files(data: Path | Iterable[Path], format: str | None = None) -> list[s
     files = [path for each in data for path in _expand(os.fspath(each), format)]
     if not files:
         raise InputError("There is nothing to read: the list of files is empty.")
+    check_repeats(files)
+    return files
+
+
+def check_repeats(paths: Sequence[str]) -> None:
+    """Raise if a file or folder is listed twice, by itself or by a folder that it lies in."""
     seen: set[str] = set()
-    for path in files:
-        real = path if path == "-" else os.path.realpath(path)
+    real_paths = [path if path == "-" else os.path.realpath(path) for path in paths]
+    for path, real in zip(paths, real_paths, strict=True):
         if real in seen:
             raise InputError(f"{path} is listed twice, so its rows would count twice. List it once.", file=path)
         seen.add(real)
-    return files
+    for path, real in zip(paths, real_paths, strict=True):
+        if not seen.isdisjoint(_folders_above(real)):
+            raise InputError(
+                f"{path} lies in a folder that is listed too, so its rows would count twice. List it once.", file=path
+            )
 
 
 def describe_files(files: Sequence[str]) -> str:
@@ -74,8 +93,10 @@ def natural_key(path: str) -> list[list[str | int]]:
 
 def _expand(path: str | bytes, format: str | None) -> list[str]:  # noqa: A002
     files = []
-    for each in find_paths(path):
+    for each in _named(path):
         files += _files_in_folder(each, format) if each != "-" and os.path.isdir(each) else [each]
+    if "**" in os.fsdecode(path):  # matches both folders and the files in them
+        files = sorted(set(map(os.path.normpath, files)), key=natural_key)
     return files
 
 
@@ -84,6 +105,12 @@ def find_paths(path: str | bytes) -> list[str]:
 
     With ``**`` at its end, a glob names files of any depth; elsewhere, a folder stands for all that is in it.
     """
+    matches, given = _named(path), os.fsdecode(path)
+    return _without_repeats(matches, only_files=given.endswith("**")) if "**" in given else matches
+
+
+def _named(path: str | bytes) -> list[str]:
+    """The path itself, or the matches of a glob."""
     given = os.fsdecode(path)
     if given == "-":
         return [given]
@@ -105,15 +132,13 @@ def find_paths(path: str | bytes) -> list[str]:
             )
         return [expanded]  # opening it reports a missing file
     matches = _matches(expanded) or _matches(_escape_folders(expanded))
-    if "**" in expanded:
-        matches = _without_repeats(matches, only_files=os.path.basename(expanded) == "**")
     if not matches:
         raise InputError(f"No file matches {given!r}. The current folder is {os.getcwd()}.", file=given)
     return matches
 
 
 def _without_repeats(matches: Sequence[str], only_files: bool) -> list[str]:
-    """The matches of a glob with ``**``, which matches folders and what is in them, so that no file is named twice."""
+    """The matches of a glob, without what is in a folder that matches as well."""
     paths = {os.path.normpath(each) for each in matches}
     folders = {each for each in paths if os.path.isdir(each)}
     if only_files:

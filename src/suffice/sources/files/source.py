@@ -212,8 +212,9 @@ class Source:
         check_names([name], self.names, described_name(self.name), self._rows.layout)
 
     def header_advice(self, missing: Sequence[str]) -> Sentence:
-        """Return advice on the header row for an error about missing columns; empty if it is not the likely cause."""
-        return header_advice(self._rows.layout, missing)
+        """Return advice on delimiter and header row for an error about missing columns; empty if neither is likely."""
+        layout = self._rows.layout
+        return delimiter_advice(layout, missing) or header_advice(layout, missing)
 
     def read_as_written(self, name: str) -> None:
         r"""Read a column of a CSV without the format that was recognised, as labels are read: ``Y`` stays a text.
@@ -434,7 +435,7 @@ def check_names(names: Iterable[str], available: Sequence[str], described: str, 
     known = set(available)
     for name in names:
         if name not in known:
-            joined = delimiter_advice(available, name)
+            joined = delimiter_advice(layout, [name])
             hint = "" if joined else did_you_mean(name, available)
             sentence = f"{described} has no column {name!r:.80}.{hint} It has {listed(available)}."
             comments = available[:1] and available[0].startswith("#")

@@ -162,7 +162,7 @@ def _files(folder: str, pattern: str) -> Iterator[_MailFile | Mail]:
         except InputError as error:
             if here == folder:
                 raise
-            yield Mail("", faults=(str(error),), path=here)
+            yield Mail("", faults=(str(error),), path=here, unread=True)
             continue
         if maildir:
             yield from (
@@ -208,7 +208,7 @@ def _unless_closed(file: _MailFile, kind: str, rules: Rules) -> Iterator[Mail]:
     try:
         yield from _file(file.path, "mail" if file.in_maildir else kind, rules)
     except InputError as error:
-        yield Mail("", faults=(str(error),), path=file.path)
+        yield Mail("", faults=(str(error),), path=file.path, unread=True)
 
 
 def _open_file(file: BinaryIO, kind: str, rules: Rules, path: str | None = None) -> Iterator[Mail]:

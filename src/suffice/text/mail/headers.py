@@ -9,11 +9,10 @@ from urllib.parse import unquote_to_bytes
 
 from suffice.text.mail.charsets import decode_text
 from suffice.text.mail.faults import MailFaults
-from suffice.text.mail.mbox import starts_as_mbox
+from suffice.text.mail.mbox import BYTE_ORDER_MARK, starts_as_mbox
 from suffice.text.mail.transfer import decode_base64
 
 __all__ = [
-    "BYTE_ORDER_MARK",
     "Fields",
     "decode_field",
     "decode_words",
@@ -27,7 +26,6 @@ __all__ = [
 Fields = list[tuple[str, bytes]]
 """Lower-case name and folded value of each field, in order."""
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_HEADER_BYTES = 262_144
 USUAL = {"date", "from", "message-id", "mime-version", "return-path", "subject", "to"}
 FIELD = re.compile(rb"([!-9;-~]{1,200})[ \t]*:")

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-__all__ = ["split_mbox", "starts_as_mbox"]
+__all__ = ["BYTE_ORDER_MARK", "split_mbox", "starts_as_mbox"]
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 # Lines may have any length; longer ones are read in pieces.
 MAX_LINE = 65_536
@@ -28,7 +30,7 @@ def starts_as_mbox(head: bytes) -> bool:
     >>> starts_as_mbox(b"From a@example.com Thu Aug 22 13:17:22 2002\n"), starts_as_mbox(b"From here on it rains.")
     (True, False)
     """
-    line = head.partition(b"\n")[0]
+    line = head.removeprefix(BYTE_ORDER_MARK).partition(b"\n")[0]
     return bool(DATED.match(line) or BARE.match(line))
 
 
@@ -47,6 +49,8 @@ def split_mbox(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
     kept: list[bytes] | None = None
     size, blank, whole, loose = 0, True, True, None
     while line := file.readline(MAX_LINE):
+        if kept is None:
+            line = line.removeprefix(BYTE_ORDER_MARK)
         from_line = whole and line.startswith(b"From ")
         if from_line and loose is None:
             loose = not starts_as_mbox(line)

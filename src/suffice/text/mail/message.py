@@ -84,6 +84,9 @@ class Mail:
         The file that the message was read from.
     number : int or None
         Position in the file, from 0, if the file is an mbox.
+    unread : bool
+        Whether the file could not be read, because it cannot be opened or is compressed. The text is then empty, and
+        the fault says why.
 
     See Also
     --------
@@ -105,6 +108,7 @@ class Mail:
     skipped: tuple[Skipped, ...] = ()
     path: str | None = None
     number: int | None = None
+    unread: bool = False
 
 
 def read_mail(

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from suffice.text.mail.faults import MailFaults, quoted
-from suffice.text.mail.headers import BYTE_ORDER_MARK, Fields, parameters, split_fields
+from suffice.text.mail.headers import Fields, parameters, split_fields
+from suffice.text.mail.mbox import BYTE_ORDER_MARK
 
 __all__ = ["Part", "parse_part", "split_parts"]
 
