@@ -59,6 +59,7 @@ __all__ = [
     "did_you_mean",
     "listed",
     "short",
+    "similar_name",
     "warn_user",
 ]
 
@@ -644,13 +645,13 @@ def _spelling(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name).casefold() or name
 
 
-def columns_at(names: Sequence[object], at: Iterable[int]) -> str:
-    """The columns at these positions, for a message.
+def columns_at(names: Sequence[object], at: Iterable[int] | None = None) -> str:
+    """The columns at these positions, for a message; all by default.
 
-    >>> columns_at(["age", "size"], [0]), columns_at(range(9), [0, 3])
-    ("column 'age'", 'columns 0, 3')
+    >>> columns_at(["age", "size"], [0]), columns_at(range(9), [0, 3]), columns_at(["age", "size"])
+    ("column 'age'", 'columns 0, 3', "columns 'age', 'size'")
     """
-    chosen = [names[int(j)] for j in at]
+    chosen = names if at is None else [names[int(j)] for j in at]
     return f"{'column' if len(chosen) == 1 else 'columns'} {listed(chosen)}"
 
 

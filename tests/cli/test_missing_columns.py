@@ -25,7 +25,7 @@ def without(folder):
 
 def test_its_cells_are_missing(without):
     result = run("predict", "flowers.suffice", without)
-    assert "few.csv: there is no column 'petal width', 'visits', so their cells count as missing." in result.stderr
+    assert "few.csv: there are no columns 'petal width', 'visits', so their cells count as missing." in result.stderr
     rows = pa.table({name: flowers()[name][100:150].astype(float) for name in FEATURES})
     for name in ("petal width", "visits"):
         rows = rows.set_column(rows.column_names.index(name), name, pa.array([None] * 50, pa.float64()))
@@ -47,7 +47,7 @@ def test_a_similar_name_is_suggested(folder):
 
 def test_all_columns(folder):
     write_csv("none.csv", {"a": np.arange(3), "b": np.arange(3)})
-    assert "none.csv has no column 'sepal length', " in refused("predict", "flowers.suffice", "none.csv")
+    assert "none.csv has no columns 'sepal length', " in refused("predict", "flowers.suffice", "none.csv")
 
 
 @pytest.mark.parametrize("model", [GaussianDiscriminant(), NaiveBayes({"visits": "bernoulli"}), MultinomialNB()])

@@ -67,6 +67,7 @@ PUBLIC = {
         "did_you_mean",
         "listed",
         "short",
+        "similar_name",
         "warn_user",
     ],
     "suffice.families": [

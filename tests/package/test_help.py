@@ -25,6 +25,7 @@ EXEMPT = {
     "suffice.exceptions.did_you_mean": "words messages of the library",
     "suffice.exceptions.listed": "words messages of the library",
     "suffice.exceptions.short": "words messages of the library",
+    "suffice.exceptions.similar_name": "words messages of the library",
     "suffice.exceptions.warn_user": "words messages of the library",
     "suffice.sources.files.Batch": "a source makes it",
     "suffice.sources.files.CellFormat": "a source makes it",

@@ -375,13 +375,14 @@ def model_columns(
 def _lacks_columns(source: Source, absent: Sequence[str], others: Sequence[str]) -> str:
     from difflib import get_close_matches
 
-    from suffice.exceptions import listed
+    from suffice.exceptions import columns_at
 
     near = get_close_matches(absent[0].lower(), [name.lower() for name in others], 1)
     similar = next((name for name in others if near and name.lower() == near[0]), None)
     hint = "" if similar is None else f" Is it {similar!r}?"
     cells = "its cells count" if len(absent) == 1 else "their cells count"
-    return f"{source.name or 'The data'}: there is no column {listed(absent)}, so {cells} as missing.{hint}"
+    lack = f"there {'is' if len(absent) == 1 else 'are'} no {columns_at(absent)}"
+    return f"{source.name or 'The data'}: {lack}, so {cells} as missing.{hint}"
 
 
 def use_good_rows(

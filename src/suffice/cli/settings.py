@@ -430,7 +430,7 @@ def check_columns_like(
 
     ``columns`` are those of ``--columns``; ``others`` are columns that other options name.
     """
-    from suffice.exceptions import InputError, listed
+    from suffice.exceptions import InputError, columns_at, listed
 
     known = model.fitted_.layout.feature_names
     if known is None:
@@ -448,9 +448,9 @@ def check_columns_like(
     if rest and columns is not None:
         sentences.append(f"--columns does not name {listed(rest)}, which {path} reads")
     elif rest:
-        sentences.append(f"{file} has no column {listed(rest)}, which {path} has")
+        sentences.append(f"{file} has no {columns_at(rest)}, which {path} has")
     if new:
-        sentences.append(f"{path} has no column {listed(new)}, which {file} has; --ignore ignores a column")
+        sentences.append(f"{path} has no {columns_at(new)}, which {file} has; --ignore ignores a column")
     if sentences:
         raise InputError(f"--like needs the columns of the model: {'; '.join(sentences)}.", column=(missing or new)[0])
 

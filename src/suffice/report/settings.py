@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from suffice.exceptions import counted, listed
+from suffice.exceptions import columns_at, counted
 from suffice.formats import percent_text
 from suffice.learning.fitted import Fitted
 from suffice.learning.tuning_result import is_auto
@@ -196,7 +196,7 @@ def warnings_of(
         out += held_out.notes
     if rows is not None and rows.labelled is not None and rows.labelled.absent:
         cells = "its cells count" if len(rows.labelled.absent) == 1 else "their cells count"
-        out.append(f"The data have no column {listed(rows.labelled.absent)}, so {cells} as missing.")
+        out.append(f"The data have no {columns_at(rows.labelled.absent)}, so {cells} as missing.")
     if rows is not None and rows.provided.skipped:
         out.append(f"{counted(rows.provided.skipped, 'row')} of the data could not be read.")
     return tuple(out)

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, listed
+from suffice.exceptions import Argument, InputError, columns_at, listed
 from suffice.numerics.types import Array
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import CellFormat, Source
@@ -224,7 +224,7 @@ class RowReader(ABC):
         missing = [name for name in missing if name not in optional] if known else missing
         if missing:
             raise InputError(
-                f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
+                f"{source.name} has no {columns_at(missing)}, which the model was fitted with. Its columns are "
                 f"{listed(source.names)}.",
                 *source.header_advice(missing),
                 column=missing[0],

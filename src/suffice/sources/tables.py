@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, listed
+from suffice.exceptions import Argument, InputError, columns_at, listed
 from suffice.numerics.types import Array, Matrix
 from suffice.sources.arrays import (
     explain_not_finite,
@@ -204,7 +204,7 @@ class TableReader(RowReader):
     def _check_names(self, missing: list[object], extra: list[str]) -> None:
         """Raise if a frame lacks columns or has others."""
         if missing or extra:
-            parts = [f"the frame has no column {listed(missing)}"] if missing else []
+            parts = [f"the frame has no {columns_at(missing)}"] if missing else []
             parts += [f"{listed(extra)} was not there at fit time"] if extra else []
             raise InputError(
                 "The feature names should match those that were passed during fit: "
