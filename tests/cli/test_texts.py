@@ -236,7 +236,7 @@ def test_a_compressed_mail_is_not_classified(mails, folder):
     said = refused("predict", model, "a.gz")
     assert "a.gz looks like a compressed mail. Decompress it first." in said
     assert "--format" not in said
-    assert "A mail on standard input has no label." in refused("fit", "-", "--format", "mails", stdin=MAIL)
+    assert "Mails on standard input have no label." in refused("fit", "-", "--format", "mails", stdin=MAIL)
     piped = ran("predict", model, "-", "--format", "mails", stdin=gzip.compress(MAIL))
     assert piped == ran("predict", model, "-", "--format", "mails", stdin=MAIL)
 
@@ -277,7 +277,7 @@ def test_a_folder_of_train_and_test(mails, folder):
     for name in ("train", "test"):
         shutil.copytree(mails, folder / "all" / name)
     said = run("fit", "all").stderr
-    note = "note: The labels are the names of the folders in all: 'test', 'train'. They hold the folders 'ham', 'spam'."
+    note = "note: The labels are the names of the folders in all: 'test', 'train'. all/train holds the folders"
     assert said.count(note) == 1
     assert "For these labels, read all/train." in said
 

@@ -35,6 +35,13 @@ def test_normalised_weights_are_tried_with_a_calibration():
         assert np.isfinite(path.log_loss).all()
 
 
+def test_normalised_weights_are_not_tried_without_smoothing():
+    X, y = documents(200, n_words=5)  # each class has each word
+    for settings in ({"estimation": "mle"}, {"smoothing": 0.0}):
+        model = TextNaiveBayes.tuned(**settings).fit(X, y)
+        assert "normalised_complement" not in {row[0] for row in model.tuning_.tried.tolist()}
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_best_of_all_combinations(n_classes):
     X, y = documents(n_classes=n_classes)

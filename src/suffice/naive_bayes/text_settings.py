@@ -59,14 +59,14 @@ def first_choice(name: str, path: Sequence[Any] | None = None) -> Any:
 
 
 def auto_paths(
-    names: Sequence[str], n_classes: int | None = None, n_words: int | None = None, *, calibrates: bool = True
+    names: Sequence[str], n_classes: int | None = None, n_words: int | None = None, *, normalises: bool = True
 ) -> dict[str, Any]:
     """The values to try for some parameters; fewer if the number of classes and of words is known.
 
     With two classes, the complement of one class is the other, unless its weights are normalised. Normalised weights
-    have an arbitrary scale, so they are tried only with a calibration. Absent words of very many words and classes are
-    not tried: each value takes several passes over all of them, and they hardly ever help. All words are requested by
-    None.
+    have an arbitrary scale and need smoothing, so they are tried only if ``normalises``, with a calibration and a
+    prior. Absent words of very many words and classes are not tried: each value takes several passes over all of them,
+    and they hardly ever help. All words are requested by None.
 
     >>> auto_paths(["max_words", "event"], 2, 5_000)
     {'max_words': (None, 1000), 'event': ('multinomial', 'bernoulli', 'normalised_complement')}
@@ -74,7 +74,7 @@ def auto_paths(
     paths = {name: path for name, path in PATHS.items() if name in names}
     if "event" in paths:
         few = (n_classes or 0) * (n_words or 0) <= MANY_CELLS
-        tried = {"bernoulli": few, "complement": n_classes != 2, "normalised_complement": calibrates}
+        tried = {"bernoulli": few, "complement": n_classes != 2, "normalised_complement": normalises}
         paths["event"] = tuple(event for event in paths["event"] if tried.get(event, True))
     if "max_words" in paths and n_words is not None:
         paths["max_words"] = tuple(most for most in paths["max_words"] if most is None or most < n_words)

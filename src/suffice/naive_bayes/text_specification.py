@@ -133,7 +133,8 @@ class TextSpecification(TunableSpecification):
         rows = _sampled(len(table), statistic)
         if len(rows) < len(table):
             table, members = table.take(rows), members.take(rows)
-        paths = auto_paths(list(self.paths()), len(fitted.classes), words, calibrates=self.calibrates)
+        normalises = self.calibrates and self.estimation != "mle" and self.smoothing != 0
+        paths = auto_paths(list(self.paths()), len(fitted.classes), words, normalises=normalises)
         if self.weighting == "unit" and len(table) < FEW_DOCUMENTS:
             paths = {name: (first_choice(name),) for name in paths}
         given = {name: getattr(self, name) for name in TUNABLE}

@@ -195,13 +195,27 @@ def test_folders_of_the_same_names_are_noted(tmp_path):
             (tmp_path / part / label / "1.eml").write_bytes(mail(label).as_bytes())
     source = open_source(tmp_path)
     assert source.notes == [
-        f"The labels are the names of the folders in {tmp_path}: 'test', 'train'. They hold the folders 'ham', "
-        f"'spam'. For these labels, read {tmp_path}/train."
+        f"The labels are the names of the folders in {tmp_path}: 'test', 'train'. {tmp_path}/train holds the folders "
+        f"'ham', 'spam'. For these labels, read {tmp_path}/train."
     ]
     assert {row["label"] for row in rows_of(source)} == {"test", "train"}
     assert open_source(tmp_path / "train").notes == []
+    (tmp_path / "train" / "README.txt").write_text("Collected in March.")
     (tmp_path / "test" / "2.eml").write_bytes(mail("more").as_bytes())
+    assert len(open_source(tmp_path).notes) == 1
+    for number in range(3):
+        (tmp_path / "train" / f"{number}.eml").write_bytes(mail("more").as_bytes())
     assert open_source(tmp_path).notes == []
+
+
+def test_single_mails_have_the_label_of_their_folder(tmp_path):
+    for label in ("ham", "spam"):
+        (tmp_path / label).mkdir()
+        for name in ("001", "1.txt", "1605.M1P2.host:2,S"):
+            (tmp_path / label / name).write_bytes(mail(label).as_bytes())
+    boxed(tmp_path / "Inbox", ["lunch"])
+    rows = rows_of(open_source([tmp_path / "*" / "*", tmp_path / "Inbox"], format="mails"))
+    assert [row["label"] for row in rows] == ["ham"] * 3 + ["spam"] * 3 + ["Inbox"]
 
 
 # ---------------------------------------------------------------------- globs
@@ -257,10 +271,37 @@ def test_mails_that_cannot_be_read_are_bad_rows(folder):
         rows_of(open_source(folder))
 
 
+def test_single_mails_that_cannot_be_read_are_bad_rows(folder, tmp_path):
+    lost, compressed, good = tmp_path / "lost.eml", tmp_path / "small.eml.lz4", tmp_path / "good.eml"
+    lost.symlink_to(tmp_path / "nowhere")
+    compressed.write_bytes(b"\x04\x22\x4d\x18\x40")
+    good.write_bytes(mail("lunch").as_bytes())
+    with pytest.raises(InputError, match=r"lost\.eml'\. Or skip such mails with bad_rows='skip'\."):
+        rows_of(open_source([lost, good]), ["text"])
+    with pytest.raises(InputError, match=r"small\.eml\.lz4' is compressed\. Decompress it first\."):
+        rows_of(open_source(compressed), ["text"])
+    source = open_source([lost, compressed, good], bad_rows="skip")
+    assert (len(rows_of(source, ["text"])), source.skipped) == (1, 2)
+
+
+def test_few_mails_among_tables(tmp_path):
+    for number in range(20):
+        folder = tmp_path / ("a" if number < 5 else "b")
+        folder.mkdir(exist_ok=True)
+        if number < 5:
+            (folder / f"{number}.eml").write_bytes(mail("lunch").as_bytes())
+        else:
+            (folder / f"{number}.csv").write_text("x,y\n1,2\n")
+    assert len(rows_of(open_source(tmp_path))) == 15
+
+
 def test_a_mail_is_read_once(folder):
     for paths in ([folder, folder], [folder, folder / "ham"], [folder / "ham" / "..", folder]):
         with pytest.raises(InputError, match="so its rows would count twice"):
             open_source(paths)
+    (folder / ".hidden").mkdir()
+    (folder / ".hidden" / "1.eml").write_bytes(mail("hidden").as_bytes())
+    assert len(rows_of(open_source([folder, folder / ".hidden"]), ["text"])) == 16
 
 
 def test_folders_of_years_are_not_folders_of_classes(tmp_path):

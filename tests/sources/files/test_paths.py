@@ -118,6 +118,10 @@ def test_two_stars_before_a_name(folder):
     assert find_files("g/**/*") == ["g/sub/log.txt", "g/sub/part-0", "g/sub/x.csv", "g/top.dat"]
     assert find_paths("g/**") == find_files("g/**/*")
     assert find_paths("g/**/*") == ["g/sub", "g/top.dat"]
+    touched(folder, "m/spam/1.eml", "m/s2/1.eml")
+    assert find_paths("m/s**") == ["m/s2", "m/spam"]
+    os.mkdir("w**")
+    assert find_paths("w**") == ["w**"]
     touched(folder, "d/e/extra.csv", "d/e/e/1.csv", "d/f/e/2.csv", "d/f/even.csv")
     assert find_files("d/**/e*") == ["d/e/e/1.csv", "d/e/extra.csv", "d/f/e/2.csv", "d/f/even.csv"]
     assert find_paths("d/**/e*") == ["d/e", "d/f/e", "d/f/even.csv"]

@@ -319,3 +319,5 @@ def test_a_mail_of_two_classes_is_an_error(tmp_path):
         load_mails({"ham": tmp_path / "Maildir", "spam": tmp_path / "Maildir" / ".Junk"})
     mails = load_mails({"ham": tmp_path / "Maildir" / "cur", "spam": tmp_path / "Maildir" / ".Junk"})
     assert mails.labels.tolist() == ["ham", "spam"]
+    with pytest.raises(InputError, match="is given twice"):
+        load_mails({"ham": [tmp_path / "Maildir" / "cur", tmp_path / "Maildir" / "cur"]})

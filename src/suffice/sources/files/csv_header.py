@@ -134,7 +134,7 @@ def looks_like_data(names: Sequence[str]) -> bool:
 
 
 def delimiter_advice(layout: FileLayout, missing: Sequence[str]) -> Sentence:
-    """Advice for an error about a missing column of a CSV that was read with a wrong delimiter; empty if it was not.
+    """Advice for an error about missing columns of a CSV that was probably read with a wrong delimiter; else empty.
 
     >>> "".join(map(str, delimiter_advice(FileLayout(["size;label"], {}, has_header=True), ["label"])))
     " Set delimiter=';' to read these columns."
@@ -142,7 +142,7 @@ def delimiter_advice(layout: FileLayout, missing: Sequence[str]) -> Sentence:
 
     def divides(mark: str) -> bool:
         cells = {cell.strip('"') for name in layout.names for cell in name.split(mark)}
-        return not cells.isdisjoint(missing)
+        return cells.issuperset(missing)
 
     mark = next((each for each in DELIMITERS if each != layout.delimiter and divides(each)), None)
     if mark is None or not layout.has_header:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from typing import TYPE_CHECKING
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import Argument, InputError, listed
 from suffice.sources.files.batch import Batch, RowLocation, written
 from suffice.sources.files.formats import COMPRESSED_SUFFIXES, format_by_name
 from suffice.sources.files.joining import BatchProgress
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["LABEL", "MailRows", "holds_mails", "is_mail"]
 
 PAGE = "docs/mail.md"
+SKIP: Sentence = (" Or skip such mails with ", Argument("bad_rows", "skip"), ".")
 STANDARD_INPUT = "standard input"
 LABEL = "label"  # the column of the classes
 NAMES = ["text", LABEL, "path"]
 MAX_MAILS = 1000  # of a batch
 MAX_BYTES = 1 << 24  # of text of a batch
 LOOKED_AT = 100  # files of a folder, to see whether most of them are mails
+TRAINING = re.compile(r"train(ing)?([^a-z].*)?")  # a folder of mails to learn from
 ONE_MAIL = (".eml", ".emlx")
 MBOX = (".mbox", ".mbx")
 MAIL_FILES = (*ONE_MAIL, *MBOX)
@@ -50,16 +53,17 @@ def holds_mails(folder: str) -> bool:
     the first lines decide about files whose names do not say what they hold. The files that mail programs keep beside
     the folders of a Maildir do not count. If most files are mails, but not all, an error names one that is not.
     """
-    files = _without_indexes(sorted(files_below(folder), key=natural_key))
+    files = _without_indexes(files_below(folder))
     top = os.path.dirname(os.path.join(folder, ""))
-    other = next(
-        (path for path in files if not _looks_like_mail(path, in_subfolder=os.path.dirname(path) != top)), None
-    )
-    if other is None:
+
+    def is_other(path: str) -> bool:
+        return not _looks_like_mail(path, in_subfolder=os.path.dirname(path) != top)
+
+    if not any(map(is_other, files)):
         return bool(files)
-    first = files[:LOOKED_AT]
-    if 2 * sum(map(is_mail, first)) <= len(first):
+    if not _are_mostly_mails(files):
         return False
+    other = next(filter(is_other, sorted(files, key=natural_key)))
     table = format_by_name(other) is not None and _suffix(other) not in MAIL_SUFFIXES
     advice = " To read this file alone, give its path." if table else ""
     raise InputError(
@@ -67,6 +71,15 @@ def holds_mails(folder: str) -> bool:
         file=other,
         page=PAGE,
     )
+
+
+def _are_mostly_mails(files: Sequence[str]) -> bool:
+    """Whether most files are mails, by their names, or by the first lines of some if names do not say it."""
+    named = sum(_suffix(path) in MAIL_FILES for path in files)
+    unknown = [path for path in files if _suffix(path) not in MAIL_FILES and format_by_name(path) is None]
+    looked_at = unknown[:LOOKED_AT]
+    begun = sum(map(_begins_as_mail, looked_at)) * len(unknown) / max(len(looked_at), 1)
+    return 2 * (named + begun) > len(files)
 
 
 def _without_indexes(files: Sequence[str]) -> list[str]:
@@ -81,16 +94,20 @@ def _looks_like_mail(path: str, in_subfolder: bool) -> bool:
 
 
 def _begins_as_mail(path: str) -> bool:
-    from suffice.text.mail.headers import MAX_HEADER_BYTES, starts_as_mail
+    from suffice.text.mail.headers import starts_as_mail
 
-    if not os.path.isfile(path):  # a pipe can be read once only
-        return False
+    return starts_as_mail(_head(path))
+
+
+def _head(path: str) -> bytes:
+    """The first bytes of a file; none if it cannot be read, or is a pipe, which can be read once only."""
+    from suffice.text.mail.headers import MAX_HEADER_BYTES
+
     try:
-        with open(path, "rb") as file:
-            head = file.read(MAX_HEADER_BYTES)
+        with open(path if os.path.isfile(path) else os.devnull, "rb") as file:
+            return file.read(MAX_HEADER_BYTES)
     except OSError:
-        return False
-    return starts_as_mail(head)
+        return b""
 
 
 def _suffix(path: str) -> str:
@@ -145,7 +162,8 @@ class MailRows:
             length = 0
             for mail in self._mails(path):
                 if mail.unread:
-                    skipped.skip_or_raise(InputError(*mail.faults, file=_name(mail), page=PAGE))
+                    error = InputError(*mail.faults, file=_name(mail), page=PAGE)
+                    skipped.skip_or_raise(error, all_rows=True, advice=SKIP if skipped.advise else ())
                     continue
                 waiting.append(mail)
                 length += len(mail.text)
@@ -157,10 +175,16 @@ class MailRows:
                 yield _batch(waiting, label, columns, written), done
 
     def _mails(self, path: str) -> Iterator[Mail]:
-        from suffice.text.mail import read_mails
+        from suffice.text.mail import Mail, read_mails
 
-        if path != "-":
+        if path != "-" and os.path.isdir(path):
             yield from read_mails(path)
+            return
+        if path != "-":
+            try:
+                yield from read_mails(path)
+            except InputError as error:
+                yield Mail("", faults=(str(error),), path=path, unread=True)
             return
         assert self._input is not None
         with self._input.opened() as file:
@@ -180,14 +204,20 @@ def _classes(path: str) -> list[tuple[str | None, str]]:
     if _is_maildir(expanded):
         return [(_label(os.path.normpath(os.path.abspath(expanded))), expanded)]
     if not os.path.isdir(expanded):
-        own = _suffix(expanded) in ONE_MAIL
-        return [(_label(os.path.dirname(os.path.abspath(expanded)) if own else expanded), expanded)]
+        return [(_label(expanded if _is_mbox(expanded) else os.path.dirname(os.path.abspath(expanded))), expanded)]
     entries = _shown(expanded)
     if not entries:
         raise InputError(f"The folder {path} is empty. Expected a folder of mails, or an mbox, per class.", file=path)
     if not any(map(_is_class, entries)):
         return [(_label(os.path.normpath(os.path.abspath(expanded))), expanded)]  # mails of one class
     return [(_label(each) if _is_class(each) else None, each) for each in entries]
+
+
+def _is_mbox(path: str) -> bool:
+    """Whether a file is an mbox, by its name, or by its first line if its name does not say it."""
+    from suffice.text.mail.mbox import starts_as_mbox
+
+    return _suffix(path) in MBOX or (_suffix(path) not in (*ONE_MAIL, ".txt") and starts_as_mbox(_head(path)))
 
 
 def _shown(folder: str) -> list[str]:
@@ -208,7 +238,7 @@ def _label_problem(label: str | None, path: str) -> InputError | None:
     """The error to raise if labels are read, and a path has none that can be used."""
     if path == "-":
         return InputError(
-            "A mail on standard input has no label. Save it in a folder that is named after its class.",
+            "Mails on standard input have no label. Save them in a folder that is named after their class.",
             file=STANDARD_INPUT,
             page=PAGE,
         )
@@ -237,26 +267,24 @@ def _note_on_labels(path: str) -> Sentence:
     """A note on a folder such as ``mails``, if it has ``mails/train/ham`` and the like; empty if not."""
     folder = os.path.expanduser(path)
     folders = _shown(folder) if os.path.isdir(folder) and not _is_maildir(folder) else []
-    below = list(map(_names_of_folders, folders))
-    names = frozenset[str]().union(*below)
-    if not all(below) or len(names) < 2:
-        return ()
     labels = listed([os.path.basename(each) for each in folders])
-    likely = next((each for each in folders if os.path.basename(each).lower().startswith("train")), None)
-    if likely is None:
+    likely = next((each for each in folders if TRAINING.fullmatch(os.path.basename(each).lower())), None)
+    names = [] if likely is None else _names_of_folders(likely)
+    if len(names) < 2:
         return ()
     return (
-        f"The labels are the names of the folders in {path}: {labels}. They hold the folders {listed(sorted(names))}. "
+        f"The labels are the names of the folders in {path}: {labels}. {likely} holds the folders {listed(names)}. "
         f"For these labels, read {likely}.",
     )
 
 
-def _names_of_folders(path: str) -> frozenset[str]:
-    """Names of the folders in a folder that holds nothing else; none for a Maildir or a file."""
+def _names_of_folders(path: str) -> list[str]:
+    """Names of the folders in a folder that holds few other files; none for a Maildir or a file."""
     if not os.path.isdir(path) or _is_maildir(path):
-        return frozenset()
+        return []
     inside = _shown(path)
-    return frozenset(map(os.path.basename, inside)) if all(map(os.path.isdir, inside)) else frozenset()
+    names = [os.path.basename(each) for each in inside if os.path.isdir(each)]
+    return names if 2 * len(names) > len(inside) else []
 
 
 def _is_maildir(path: str) -> bool:

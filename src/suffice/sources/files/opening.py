@@ -251,7 +251,8 @@ def _mails_at(paths: Sequence[str], *, declared: bool) -> list[str] | None:
             if not declared and not (holds_mails(each) if os.path.isdir(each) else is_mail(each)):
                 return None
             found.append(each)
-    check_repeats(found)
+    if len(paths) > 1:
+        check_repeats(found)
     return found or None
 
 

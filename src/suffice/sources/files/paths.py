@@ -24,6 +24,7 @@ __all__ = [
 
 Path: TypeAlias = "str | os.PathLike[str] | os.PathLike[bytes]"
 DIGITS = re.compile(r"(\d+)")
+HIDDEN = re.compile(r"(?:^|[\\/])[._]")  # a part of a path that names something hidden
 
 
 def is_path(data: object) -> TypeGuard[Path]:
@@ -58,7 +59,10 @@ def find_files(data: Path | Iterable[Path], format: str | None = None) -> list[s
 
 
 def check_repeats(paths: Sequence[str]) -> None:
-    """Raise if a file or folder is listed twice, by itself or by a folder that it lies in."""
+    """Raise if a file or folder is listed twice, or lies in a folder that is listed as well.
+
+    Hidden files and folders do not lie in a folder in this sense, because a folder is read without them.
+    """
     seen: set[str] = set()
     real_paths = [path if path == "-" else os.path.realpath(path) for path in paths]
     for path, real in zip(paths, real_paths, strict=True):
@@ -66,7 +70,8 @@ def check_repeats(paths: Sequence[str]) -> None:
             raise InputError(f"{path} is listed twice, so its rows would count twice. List it once.", file=path)
         seen.add(real)
     for path, real in zip(paths, real_paths, strict=True):
-        if not seen.isdisjoint(_folders_above(real)):
+        shown = [each for each in _folders_above(real) if not HIDDEN.search(real[len(each) :])]
+        if not seen.isdisjoint(shown):
             raise InputError(
                 f"{path} lies in a folder that is listed too, so its rows would count twice. List it once.", file=path
             )
@@ -105,8 +110,13 @@ def find_paths(path: str | bytes) -> list[str]:
 
     With ``**`` at its end, a glob names files of any depth; elsewhere, a folder stands for all that is in it.
     """
-    matches, given = _named(path), os.fsdecode(path)
-    return _without_repeats(matches, only_files=given.endswith("**")) if "**" in given else matches
+    matches, given = _named(path), os.path.expanduser(os.fsdecode(path))
+    if "**" not in given or matches == [given]:
+        return matches
+    found = _without_repeats(matches, only_files=os.path.basename(given) == "**")
+    if not found:
+        raise InputError(f"No file matches {given!r}. The current folder is {os.getcwd()}.", file=given)
+    return found
 
 
 def _named(path: str | bytes) -> list[str]:
@@ -148,7 +158,7 @@ def _without_repeats(matches: Sequence[str], only_files: bool) -> list[str]:
 
 def _folders_above(path: str) -> list[str]:
     parts = path.split(os.sep)
-    return [os.sep.join(parts[:length]) for length in range(1, len(parts))]
+    return [os.sep.join(parts[:length]) or os.sep for length in range(1, len(parts))]
 
 
 def _matches(pattern: str) -> list[str]:

@@ -23,7 +23,9 @@ KINDS = ("auto", "mail", "mbox")
 HEAD_BYTES = 65_536  # read to see whether a file is an mbox
 # Files with these endings hold one message, whatever their first line.
 ONE_MAIL = (".eml", ".emlx", ".txt")
-COMPRESSED = re.compile(rb"\x1f\x8b|BZh[1-9]1AY|\xfd7zXZ\0|\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
+COMPRESSED = re.compile(
+    rb"\x1f\x8b|BZh[1-9]1AY|\xfd7zXZ\0|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18"
+)  # gzip, bzip2, xz, zstd, lz4
 
 
 @dataclass(frozen=True)

@@ -154,17 +154,20 @@ def load_mails(
     sizes: list[int] = []
     faults: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
-    class_of: dict[str, Label] = {}
+    class_of: dict[tuple[str | None, int | None], Label] = {}
     for name, reader in zip(names, readers, strict=True):
         before = len(texts)
         for mail in reader:
-            if mail.path is not None and class_of.setdefault(str(mail.path), name) != name:
+            key = mail.path, mail.number
+            if mail.path is not None and key in class_of:
+                first = class_of[key]
+                problem = "is given twice" if first == name else f"belongs to two classes, {first!r} and {name!r}"
                 raise InputError(
-                    f"The file {str(mail.path)!r} belongs to two classes, {class_of[str(mail.path)]!r} and {name!r}. "
-                    "Name each file once; a Maildir includes its subfolders.",
+                    f"The file {mail.path!r} {problem}. Name each file once; a Maildir includes its subfolders.",
                     argument="sources",
-                    file=str(mail.path),
+                    file=mail.path,
                 )
+            class_of[key] = name
             if mail.faults:
                 faulty.append(len(texts))
             faults.update(mail.faults)

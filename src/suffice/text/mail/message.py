@@ -85,8 +85,8 @@ class Mail:
     number : int or None
         Position in the file, from 0, if the file is an mbox.
     unread : bool
-        Whether the file could not be read, because it cannot be opened or is compressed. The text is then empty, and
-        the fault says why.
+        Whether the file or folder could not be read, because it cannot be opened or is compressed. The text is then
+        empty, and the fault says why.
 
     See Also
     --------
