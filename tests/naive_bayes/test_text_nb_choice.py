@@ -36,7 +36,7 @@ def test_normalised_weights_are_tried_with_a_calibration():
 
 
 def test_normalised_weights_are_not_tried_without_smoothing():
-    X, y = documents(200, n_words=5)  # each class has each word
+    X, y = ["w1 w2", "w1", "w2", "w1 w1"] * 30, [0, 1, 0, 1, 1] * 24  # each class has each word many times
     for settings in ({"estimation": "mle"}, {"smoothing": 0.0}):
         model = TextNaiveBayes.tuned(**settings).fit(X, y)
         assert "normalised_complement" not in {row[0] for row in model.tuning_.tried.tolist()}
