@@ -27,7 +27,7 @@ demo: $(READY) ## fit, evaluate, explain, merge, report and compare on bundled d
 	@$(BIN)/suffice demo
 
 docs: $(READY) ## build the documentation site in build/docs; open build/docs/index.html
-	$(BIN)/python -m sphinx -q -W --keep-going -j 2 docs build/docs
+	$(BIN)/python -m sphinx -q -W --keep-going -E -j 2 docs build/docs # all pages: a part would lose entries of the search
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
