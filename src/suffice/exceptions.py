@@ -172,7 +172,7 @@ class _Facts(BaseException):
         super().__init__("".join(map(str, sentence)))
 
     @classmethod
-    def in_row(cls, *problem: str | Argument, rows: RowNumbers, column: object = None) -> Self:
+    def in_row(cls, *problem: str | Argument, rows: RowNumbers, column: object = None, page: str | None = None) -> Self:
         """Make an error about cells or rows, whose message names the first row, and whose ``rows`` holds all of them.
 
         Parameters
@@ -183,6 +183,8 @@ class _Facts(BaseException):
             All rows with the problem.
         column : object, optional
             Name of the column.
+        page : str, optional
+            Page of the documentation.
 
         Returns
         -------
@@ -195,7 +197,7 @@ class _Facts(BaseException):
         ("Column 'x', row 3 holds infinity; expected a finite number.", [3, 8])
         """
         where = f"Row {rows[0]}" if column is None else f"Column {column!r}, row {rows[0]}"
-        error = cls(*_joined(where, problem), rows=rows, column=column)
+        error = cls(*_joined(where, problem), rows=rows, column=column, page=page)
         error.problem = problem
         return error
 

@@ -219,12 +219,14 @@ def _note_new_classes(known: Sequence[object], classes: Sequence[ClassFacts]) ->
     """Note each class that an update has added, which may be a misspelled one."""
     from suffice.exceptions import did_you_mean, listed, short
 
-    added = [each for each in classes if each["label"] not in known]
-    doubtful = [each for each in added if did_you_mean(each["label"], known)]
-    for each in doubtful:
-        hint = did_you_mean(each["label"], known)
-        note(f"New class {short(each['label'])} ({row_count(each['rows'] or 0)}).{hint}")
-    others = [each for each in added if each not in doubtful]
+    others = []
+    for each in classes:
+        if each["label"] in known:
+            continue
+        if hint := did_you_mean(each["label"], known):
+            note(f"New class {short(each['label'])} ({row_count(each['rows'] or 0)}).{hint}")
+        else:
+            others.append(each)
     if others:
         rows = row_count(sum(each["rows"] or 0 for each in others))
         note(f"New {'class' if len(others) == 1 else 'classes'} {listed([each['label'] for each in others])} ({rows}).")

@@ -257,14 +257,13 @@ class LabelReader:
                     column=self.column,
                     page=PAGE,
                 )
-            error = InputError.in_row(
+            raise InputError.in_row(
                 f"holds {value!r}, which is not a whole number. A target of fractional numbers",
                 *advice,
                 rows=invalid,
                 column=self.column,
+                page=PAGE,
             )
-            error.page = PAGE
-            raise error
 
     def _check_number(self, n_labels: int, n_rows: int) -> None:
         """Raise if there are too many distinct labels to be classes, before anything is summed for each of them."""

@@ -18,7 +18,7 @@ law                             meaning
 `check_split`                   any split of the rows, in any order, with empty pieces, equals one pass
 `check_classes`                 shards with different classes merge into one model
 `check_columns`                 columns can be reordered, and independent columns selected
-`check_weights`                 weight k is the row k times; weight 0 is no row
+`check_weights`                 a row of weight k counts k times; weight 0, not at all
 `check_soft_membership`         one-hot class weights are labels; class weights add like row weights
 `check_layout`                  memory order, strides, read-only arrays and float32 change nothing
 `check_posterior`               posteriors are probabilities, also far from all data

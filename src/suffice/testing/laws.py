@@ -413,7 +413,7 @@ def _columns_of(rows: Rows, at: Index) -> Rows:
 
 
 def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Weight k is the row k times; weight 0 is no row.
+    """A row of weight k counts like k rows, and a row of weight 0 does not count.
 
     See Also
     --------

@@ -177,18 +177,17 @@ class MailRows:
     def _mails(self, path: str) -> Iterator[Mail]:
         from suffice.text.mail import Mail, read_mails
 
-        if path != "-" and os.path.isdir(path):
+        if path == "-":
+            assert self._input is not None
+            with self._input.opened() as file:
+                yield from read_mails(file)
+        elif os.path.isdir(path):
             yield from read_mails(path)
-            return
-        if path != "-":
+        else:
             try:
                 yield from read_mails(path)
             except InputError as error:
                 yield Mail("", faults=(str(error),), path=path, unread=True)
-            return
-        assert self._input is not None
-        with self._input.opened() as file:
-            yield from read_mails(file)
 
     def stop(self) -> None:
         """Unblock a thread that waits for standard input."""
