@@ -29,7 +29,7 @@ Use it::
     classes and probabilities        model.predict(X), model.predict_proba(X)
     why a row gets its class         model.explain(X)
     log p(x), new rows               model.score_samples(X), model.sample(1000)
-    save and load                    model.save(path), load(path)
+    save and load                    model.save(path), load(path), model.to_bytes(), loads(content)
 
 Look at it::
 
@@ -66,7 +66,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from suffice.api import fit, load, merge
+    from suffice.api import fit, load, loads, merge
     from suffice.averaged_dependence.averaged_dependence import AveragedDependence
     from suffice.diagnostics.diagnosing import diagnose
     from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
@@ -114,6 +114,7 @@ __all__ = [
     "diagnose",
     "fit",
     "load",
+    "loads",
     "merge",
 ]
 
@@ -129,6 +130,7 @@ _WHERE = {
     "diagnose": "diagnostics.diagnosing",
     "fit": "api",
     "load": "api",
+    "loads": "api",
     "merge": "api",
 }
 _PARTS = (

@@ -10,15 +10,18 @@ import numpy as np
 from sklearn.base import clone
 
 from suffice import averaged_dependence, discriminant_analysis, ensemble, naive_bayes
+from suffice.engines.training_rows import Pushdown, rows_of_table, training_rows
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
 from suffice.exceptions import InputError, MergeError, did_you_mean, listed
 from suffice.learning import fitting, updating
+from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS
 from suffice.learning.labels import MAIL_LABEL
 from suffice.learning.report import FitReport, Scores
-from suffice.learning.training_rows import LabelledSource, TrainingRows, check_paths, training_rows
-from suffice.model_file import read_model
+from suffice.learning.training_rows import LabelledSource, TrainingRows, check_paths
+from suffice.model_file import model_of_bytes, read_model
 from suffice.sources.documents import are_texts
+from suffice.sources.engine_tables import EngineTable, PartitionedTable, check_names, engine_table
 from suffice.sources.files import Source, open_source
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from suffice.ensemble import GenerativeEnsemble
     from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 
-__all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge", "model_named"]
+__all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "loads", "merge", "model_named"]
 
 for _package in (naive_bayes, discriminant_analysis, averaged_dependence, ensemble):
     ESTIMATORS.update((name, getattr(_package, name)) for name in _package.__all__)
@@ -77,15 +80,16 @@ def fit(
     ignore: Sequence[str] = (),
     validate: int | bool = True,
     progress: Callable[[Source], None] | None = None,
+    pushdown: Pushdown = "auto",
     **reading: Any,
 ) -> GenerativeClassifier:
-    """Fit a model to files, in one pass and bounded memory, or to rows in memory.
+    """Fit a model to files, a database or a cluster, in one pass and bounded memory, or to rows in memory.
 
     Parameters
     ----------
-    data : str, path, list of them, or object with ``__arrow_c_stream__``
-        The rows: files, a stream or a frame, as `suffice.sources.files.open_source` accepts them. If ``target`` holds
-        the labels: an array, a frame or a list of texts.
+    data : str, path, list of them, table of an engine, or object with ``__arrow_c_stream__``
+        The rows: files, a stream or a frame, as `suffice.sources.files.open_source` accepts them, or a table of DuckDB,
+        Polars, Ibis, Spark, Dask or Ray. If ``target`` holds the labels: an array, a frame or a list of texts.
     target : str or array-like of shape (n,), optional
         The name of the column with the class labels, or the labels of rows in memory. Default: ``"label"`` for mails;
         for a fitted ``model``, the target of the source it learned from last.
@@ -105,6 +109,10 @@ def fit(
         scored on the rows of this source.
     progress : callable, optional
         Function that is called with the source after each batch.
+    pushdown : bool or "auto", default="auto"
+        For a table of a query engine: whether the engine computes aggregates, from which the model is built. By
+        default it does if its rows are elsewhere and the model allows it; an engine in this process streams its rows,
+        which is faster. ``report_.how`` says which way was taken.
     **reading
         Options for reading files, explained in `suffice.sources.files.open_source`: format, types, bad_rows, delimiter,
         header, names, quote, comment, encoding, nulls, nulls_only, decimal, thousands, date_format, batch_rows.
@@ -152,6 +160,10 @@ def fit(
     if target is None and isinstance(data, np.ndarray):
         raise InputError("Give the labels of the rows as the second argument: suffice.fit(X, y).", argument="target")
     check_paths(data, target)
+    table = engine_table(data)
+    if table is not None and (isinstance(table, PartitionedTable) or pushdown is True or not reading):
+        rows = _rows_of_table(table, target, weights, columns, ignore, reading, pushdown, progress)
+        return _learned(_estimator("ensemble") if estimator is None else estimator, rows, validate)
     source = _opened(data, target, weights, columns, ignore, reading)
     if estimator is None:
         estimator = _estimator("text" if source.documents else "ensemble")
@@ -179,6 +191,32 @@ def _check_rows_in_memory(options: list[str]) -> None:
             "column of labels to read a file or a stream.",
             argument=options[0],
         )
+
+
+def _rows_of_table(
+    table: EngineTable,
+    target: str | None,
+    weights: Any,
+    columns: Sequence[str] | None,
+    ignore: Sequence[str],
+    reading: dict[str, Any],
+    pushdown: Pushdown,
+    progress: Callable[[Source], None] | None,
+) -> TrainingRows:
+    if reading:
+        raise InputError(
+            f"{listed(list(reading))} cannot be given for {table.described}, whose columns have types. Convert the columns "
+            f"with {table.engine}.",
+            argument=next(iter(reading)),
+        )
+    if target is None:
+        raise InputError("Name the column of class labels.", argument="target")
+    chosen = [name for name in (table.names if columns is None else columns) if name not in ignore]
+    own = [name for name in (target, weights) if name is not None]
+    check_names([*chosen, *ignore, *own], table.names, table.described)
+    return rows_of_table(
+        table.select(list(dict.fromkeys([*chosen, *own]))), target, weights, pushdown=pushdown, progress=progress
+    )
 
 
 def _opened(
@@ -309,7 +347,44 @@ def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
     ['huge', 'large', 'small']
     >>> folder.cleanup()
     """
-    fitted = read_model(path)
+    return _of_class(read_model(path))
+
+
+def loads(content: bytes | bytearray | memoryview) -> GenerativeClassifier:
+    """Load a model from the bytes that its ``to_bytes`` has returned, or from the content of a model file.
+
+    Parameters
+    ----------
+    content : bytes, bytearray or memoryview
+        The bytes. Loading runs no code from them.
+
+    Returns
+    -------
+    estimator
+        The model, of the class that was saved, with its parameters.
+
+    Raises
+    ------
+    ModelFileError
+        If the bytes are not a model that Suffice has saved, are damaged, or were written by a newer Suffice.
+
+    See Also
+    --------
+    suffice.load : Loads a model from a file.
+    suffice.merge : Merges models, for example those of several machines.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> model = suffice.NaiveBayes().fit([[1.0], [2.0], [8.0], [9.0]], ["small", "small", "large", "large"])
+    >>> suffice.loads(model.to_bytes()).predict([[7.0]])
+    array(['large'], dtype='<U5')
+    """
+    return _of_class(model_of_bytes(content))
+
+
+def _of_class(fitted: Fitted) -> GenerativeClassifier:
+    """The estimator that a file names, with what it has learned."""
     return ESTIMATORS[fitted.specification.estimator].from_fitted(fitted)
 
 

@@ -144,8 +144,14 @@ class _Facts(BaseException):
         Line of the file, counted from 1.
     page : str, optional
         Page of the documentation, such as ``"docs/mail.md"``; by default that of the class, if it has one.
+
+    Attributes
+    ----------
+    partition : int, optional
+        Partition of a table on a cluster, in which the rows are counted.
     """
 
+    partition: int | None = None
     rows: list[int] | None
     column: object
     argument: str | None

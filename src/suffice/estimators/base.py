@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from sklearn.exceptions import NotFittedError
 
+from suffice.engines.training_rows import training_rows
 from suffice.estimators.inference import Inference
 from suffice.estimators.scikit_learn import BaseEstimator, ClassifierMixin
 from suffice.exceptions import InputError, MergeError, ModelFileError, SufficeError
 from suffice.learning import fitting, updating
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import PLAIN, SPECIFICATIONS, Specification, is_plain
-from suffice.learning.training_rows import training_rows
-from suffice.model_file import write_model
+from suffice.model_file import model_bytes, write_model
 from suffice.sources.labels import check_not_missing, declared_classes
 
 if TYPE_CHECKING:
@@ -619,6 +619,7 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         See Also
         --------
         suffice.load : Loads the model from the file.
+        to_bytes : Returns the content of the file.
 
         Examples
         --------
@@ -631,13 +632,47 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         ...     load(path).predict([[11.0]])
         array(['b'], dtype='<U1')
         """
+        write_model(path, self._stored(self._storable()))
+
+    def to_bytes(self) -> bytes:
+        """Return the model as bytes, the content of the file that `save` writes.
+
+        Use it to store a model in a database, a cache or a message. Unlike a pickle, the bytes hold no code.
+
+        Returns
+        -------
+        bytes
+            The model, which `suffice.loads` reads. The same model gives the same bytes.
+
+        Raises
+        ------
+        ModelFileError
+            If a parameter or level has a type that a model file cannot hold.
+
+        See Also
+        --------
+        suffice.loads : Loads the model from bytes.
+        save : Writes the bytes to a file.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes, loads
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> content = model.to_bytes()
+        >>> loads(content).predict([[11.0]]), loads(content).to_bytes() == content
+        (array(['b'], dtype='<U1'), True)
+        """
+        return model_bytes(self._stored(self._storable()))
+
+    def _storable(self) -> Fitted:
+        """The fitted model; raises if a file cannot hold it, because the class is not one of the library."""
         fitted, name = self.fitted_, type(self).__name__
         if SPECIFICATIONS.get(name) is not self._specification_type or not type(self).__module__.startswith("suffice."):
             raise ModelFileError(
                 f"A {name} cannot be saved: reading a file runs no code, so a file can only hold a class of Suffice "
                 f"({', '.join(SPECIFICATIONS)}). Use pickle or joblib for your own class."
             )
-        write_model(path, self._stored(fitted))
+        return fitted
 
     def _stored(self, fitted: Fitted) -> Fitted:
         """The model for a file, with the settings that it predicts with, whatever was set since."""

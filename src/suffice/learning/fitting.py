@@ -21,7 +21,7 @@ from suffice.exceptions import (
 from suffice.families.given_priors import check_named_classes
 from suffice.learning.expectation_maximisation import EMRows, memberships, read_unlabelled_weight, run_em
 from suffice.learning.fitted import Fitted
-from suffice.learning.kept_rows import MOST_ROWS, KeptRows
+from suffice.learning.kept_rows import MOST_ROWS
 from suffice.learning.likely_mistakes import likely_mistakes
 from suffice.learning.prediction import usable
 from suffice.learning.report import FitReport, Scores
@@ -118,7 +118,7 @@ def fit(
         if unlabelled is not None:
             raise InputError("Unlabelled rows need labelled rows in memory; they cannot be combined with a source.")
         specification.check_verb("learning from a source")
-        rows.keep = KeptRows(max(n_scored, N_CHECKED if specification.is_additive else MOST_ROWS))
+        rows.keep_rows(N_CHECKED, n_scored if specification.is_additive else max(n_scored, MOST_ROWS))
     elif unlabelled is not None:
         specification.check_density("learning from unlabelled rows")
         specification.check_verb("learning from unlabelled rows")
@@ -260,6 +260,7 @@ def _reported(
         (*source.remarks, *fitted.specification.notes(fitted.model), *notes),
         schema.scores,
         schema.found,
+        rows.how,
     )
     return fitted.with_parts(report=report, target=rows.target)
 
@@ -322,7 +323,7 @@ def update(
     specification.check_update(fitted)
     if isinstance(rows, LabelledSource):
         specification.check_verb("learning from a source", fitted)
-        rows.keep = KeptRows(n_scored) if n_scored else None
+        rows.keep_rows(0, n_scored)
     if fitted is None:
         check_decay(decay)
         if specification.begins_with_fit:

@@ -102,6 +102,9 @@ class FitReport:
         The log-loss of the families that were tried for columns whose family is "best".
     blocks : ColumnBlocks or None
         The blocks of dependent columns that were found with ``blocks="auto"``.
+    how : str
+        For a table of a query engine or a cluster, how it was learned: its rows were streamed into this process, the
+        engine computed aggregates, or models of its partitions were merged. Empty otherwise.
 
     See Also
     --------
@@ -133,3 +136,4 @@ class FitReport:
     notes: tuple[SufficeWarning, ...] = field(default=(), compare=False)
     family_scores: FamilyScores | None = field(default=None, compare=False)
     blocks: ColumnBlocks | None = field(default=None, compare=False)
+    how: str = ""

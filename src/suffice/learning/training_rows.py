@@ -354,6 +354,7 @@ class LabelledSource(TrainingRows):
         progress: Callable[[Source], None] | None = None,
     ) -> None:
         self.source, self.target, self.progress = source, target, progress
+        self.how = ""  # a sentence for the report
         self.keep: KeptRows | None = None
         self.kept_rows: tuple[ArrowTable, Membership] | None = None
         source.check_column(target)
@@ -376,6 +377,11 @@ class LabelledSource(TrainingRows):
     def name(self) -> str:
         """Name of the source in messages."""
         return self.source.name or "the source"
+
+    def keep_rows(self, some: int, uniform: int) -> None:
+        """Keep rows while they are read: ``some`` to look for mistakes, and a ``uniform`` sample if it is not 0."""
+        most = max(some, uniform)
+        self.keep = KeptRows(most) if most else None
 
     @property
     def _of_mails(self) -> bool:

@@ -1,4 +1,4 @@
-"""The file: one JSON document and named arrays in the safetensors layout, with a checksum over every byte.
+"""The content of a model file: a JSON document and named arrays in the safetensors layout, with a checksum of all bytes.
 
     8 bytes      N, the length of the header, a little-endian integer
     N bytes      the header, JSON: "__metadata__" holds "suffice", the document as a string, and "sha256", the
@@ -11,15 +11,16 @@ The checksum is the SHA-256, in 64 hexadecimal digits, of the whole file with 64
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from suffice.exceptions import ModelFileError
 from suffice.model_file.arrays import Json
 from suffice.model_file.disk import OpenFile, write_whole
 from suffice.numerics.types import Array
 
-__all__ = ["FORMAT", "Arrays", "parse", "read_container", "write_container"]
+__all__ = ["FORMAT", "Arrays", "container_bytes", "parse", "read_bytes", "read_container", "write_container"]
 
 Arrays = dict[str, Array]
 
@@ -27,11 +28,51 @@ FORMAT = 1
 MAX_HEADER = 100_000_000  # bytes; safetensors refuses a longer header
 DIGEST = b'"sha256":"'  # cannot occur inside a JSON string, where a quotation mark follows a backslash
 NO_DIGEST = b"0" * 64
-ANOTHER_COPY = "Use another copy of the file, or fit and save the model again."
+ANOTHER_COPY = "Use another copy of it, or fit and save the model again."
+
+
+class Content(Protocol):
+    """An open file, or bytes in memory, whose path is empty.
+
+    Attributes
+    ----------
+    path : str
+    size : int
+    """
+
+    path: str
+    size: int
+
+    def read(self, size: int) -> bytearray:
+        """Return the next ``size`` bytes; fewer at the end."""
+
+
+class _Bytes:
+    """Bytes in memory."""
+
+    path = ""
+
+    def __init__(self, content: bytes | bytearray | memoryview) -> None:
+        self.size = len(content)
+        self._stream = io.BytesIO(content)
+
+    def read(self, size: int) -> bytearray:
+        """Return the next ``size`` bytes; fewer at the end."""
+        return bytearray(self._stream.read(size))
+
+
+def named(path: str) -> str:
+    """The content in messages: the file, or bytes."""
+    return f"The file {path!r}" if path else "The content"
 
 
 def write_container(path: str, document: dict[str, Json], arrays: Arrays) -> None:
     """Write the file; if that fails, an existing file stays unchanged."""
+    write_whole(path, container_bytes(document, arrays, path))
+
+
+def container_bytes(document: dict[str, Json], arrays: Arrays, path: str = "") -> bytearray:
+    """Return the content of the file; the path is for messages."""
     from safetensors.numpy import save as lay_out  # imported late: only writing needs it
 
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -39,15 +80,16 @@ def write_container(path: str, document: dict[str, Json], arrays: Arrays) -> Non
     size = int.from_bytes(content[:8], "little")
     if size > MAX_HEADER:
         raise ModelFileError(
-            f"The model cannot be saved to {path!r}: the names, levels and settings of its columns take {size:,} bytes "
-            f"of header; the limit is {MAX_HEADER:,}. Split the columns among several models and save each.",
-            file=path,
+            f"The model cannot be saved{f' to {path!r}' if path else ''}: the names, levels and settings of its "
+            f"columns take {size:,} bytes of header; the limit is {MAX_HEADER:,}. Split the columns among several "
+            "models and save each.",
+            file=path or None,
         )
     at = _digest_position(content[8 : 8 + size])
     assert at is not None
     at += 8
     content[at : at + 64] = hashlib.sha256(content).hexdigest().encode()
-    write_whole(path, content)
+    return content
 
 
 def _in_fixed_order(content: bytes, metadata: dict[str, str]) -> bytearray:
@@ -63,11 +105,19 @@ def _in_fixed_order(content: bytes, metadata: dict[str, str]) -> bytearray:
 
 def read_container(path: str) -> tuple[dict[str, Json], Arrays]:
     """Read the document and the arrays, and check everything that requires no knowledge of models."""
+    with OpenFile(path) as file:
+        return _unpacked(path, *_read(file))
+
+
+def read_bytes(content: bytes | bytearray | memoryview) -> tuple[dict[str, Json], Arrays]:
+    """Do the same for the content of a file."""
+    return _unpacked("", *_read(_Bytes(content)))
+
+
+def _unpacked(path: str, header: bytearray, content: bytearray) -> tuple[dict[str, Json], Arrays]:
     from safetensors import SafetensorError
     from safetensors.numpy import load as read_arrays
 
-    with OpenFile(path) as file:
-        header, content = _read(file)
     at = _digest_position(header)
     if at is None:
         raise _not_a_model_file(path, "its header has no checksum")
@@ -76,7 +126,7 @@ def read_container(path: str) -> tuple[dict[str, Json], Arrays]:
     content[at : at + 64] = NO_DIGEST
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise ModelFileError(
-            f"The file {path!r} is damaged: its content does not match its checksum. {ANOTHER_COPY}", file=path
+            f"{named(path)} is damaged: its content does not match its checksum. {ANOTHER_COPY}", file=path or None
         )
     document = _document(path, header)
     _check_format(path, document)
@@ -87,7 +137,7 @@ def read_container(path: str) -> tuple[dict[str, Json], Arrays]:
     return document, arrays
 
 
-def _read(file: OpenFile) -> tuple[bytearray, bytearray]:
+def _read(file: Content) -> tuple[bytearray, bytearray]:
     """Return the header and the whole file; a wrong size is detected before the rest is read."""
     start = file.read(8)
     size = int.from_bytes(start, "little")
@@ -100,9 +150,8 @@ def _read(file: OpenFile) -> tuple[bytearray, bytearray]:
     if file.size != end:
         problem = "is cut short" if file.size < end else "has bytes after its end"
         raise ModelFileError(
-            f"The file {file.path!r} {problem}: its header describes {end:,} bytes; the file has {file.size:,}. "
-            f"{ANOTHER_COPY}",
-            file=file.path,
+            f"{named(file.path)} {problem}: its header describes {end:,} bytes; it has {file.size:,}. {ANOTHER_COPY}",
+            file=file.path or None,
         )
     content = start
     content += header
@@ -140,9 +189,9 @@ def _check_format(path: str, document: dict[str, Json]) -> None:
         raise _not_a_model_file(path, f"its format is {_short(version)}")
     if version > FORMAT:
         raise ModelFileError(
-            f"The file {path!r} was written by a newer Suffice (version {_short(document.get('library'))}) in format "
+            f"{named(path)} was written by a newer Suffice (version {_short(document.get('library'))}) in format "
             f"{_short(version)}; this version reads formats up to {FORMAT}. Upgrade Suffice to load it.",
-            file=path,
+            file=path or None,
         )
 
 
@@ -175,6 +224,8 @@ def _digest_position(header: bytearray) -> int | None:
 
 
 def _not_a_model_file(path: str, reason: str) -> ModelFileError:
+    if not path:
+        return ModelFileError(f"The content is no model, or it is damaged: {reason}. Give the bytes of a saved model.")
     return ModelFileError(
         f"The file {path!r} is not a model file (did you swap MODEL and DATA?), or it is damaged: {reason}. Give the "
         "path of a saved model.",

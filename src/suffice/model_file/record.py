@@ -31,8 +31,8 @@ from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Model
 from suffice.model_file.added_members import with_added_members, without_added_members
 from suffice.model_file.arrays import Json
-from suffice.model_file.container import FORMAT, read_container, write_container
-from suffice.model_file.disk import Path, as_path
+from suffice.model_file.container import FORMAT, Arrays, container_bytes, read_bytes, read_container
+from suffice.model_file.disk import Path, as_path, write_whole
 from suffice.model_file.encoding import NotStorableError, Value, ValueReader, ValueWriter, storable
 from suffice.model_file.validation import KINDS, check_classes, check_schema, check_statistic
 from suffice.sources.files import CellFormat
@@ -45,7 +45,7 @@ from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.table import Schema
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["model_bytes", "model_of_bytes", "read_model", "write_model"]
 
 Find = Callable[[str], type[Specification] | None]
 
@@ -108,7 +108,44 @@ def write_model(path: Path, fitted: Fitted) -> None:
     ...     suffice.load(path).predict([[11.0]])
     array(['b'], dtype='<U1')
     """
-    model, name, file = fitted.model, fitted.specification.estimator, as_path(path)
+    file = as_path(path)
+    write_whole(file, model_bytes(fitted, file))
+
+
+def model_bytes(fitted: Fitted, file: str | None = None) -> bytes:
+    """Return the bytes that `write_model` writes. Estimators do this in ``to_bytes``.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        ``fitted_`` of an estimator.
+    file : str, optional
+        Path of a file, for messages.
+
+    Returns
+    -------
+    bytes
+        The content of a model file.
+
+    Raises
+    ------
+    ModelFileError
+        If a file cannot hold a value of the model.
+
+    See Also
+    --------
+    suffice.model_file.model_of_bytes : Reads the bytes.
+    suffice.model_file.write_model : Writes them to a file.
+
+    Examples
+    --------
+    >>> from suffice import NaiveBayes
+    >>> from suffice.model_file import model_bytes, model_of_bytes
+    >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> model_of_bytes(model_bytes(model.fitted_)).model.weights.weight
+    array([2., 2.])
+    """
+    model, name = fitted.model, fitted.specification.estimator
     try:
         blocks = fitted.current_model.blocks
     except ValueError as error:
@@ -147,7 +184,7 @@ def write_model(path: Path, fitted: Fitted) -> None:
         }
     except NotStorableError as error:
         raise _not_storable(error, name, blocks, file) from None
-    write_container(file, document, writer.arrays)
+    return bytes(container_bytes(document, writer.arrays, file or ""))
 
 
 def _attributes(fitted: Fitted) -> dict[str, object]:
@@ -187,7 +224,7 @@ def _stored_schema(schema: Schema, writer: ValueWriter) -> dict[str, Json]:
     return stored
 
 
-def _not_storable(error: NotStorableError, name: str, blocks: Sequence[Block], path: str) -> ModelFileError:
+def _not_storable(error: NotStorableError, name: str, blocks: Sequence[Block], path: str | None) -> ModelFileError:
     """Return the error for a value that cannot be stored: where it is, and what to do."""
     part, key, *rest = (*error.path, "", "")
     value = f"a {type(error.value).__name__}" if not error.reason else f"{error.value!r}, which {error.reason}"
@@ -271,8 +308,47 @@ def read_model(path: Path, find: Find = SPECIFICATIONS.get) -> Fitted:
     >>> folder.cleanup()
     """
     file = as_path(path)
+    return _checked(read_container(file), find, file)
+
+
+def model_of_bytes(content: bytes | bytearray | memoryview, find: Find = SPECIFICATIONS.get) -> Fitted:
+    """Read a fitted model from bytes, with the checks of `read_model`; `suffice.loads` returns it as an estimator.
+
+    Parameters
+    ----------
+    content : bytes, bytearray or memoryview
+        The content of a model file.
+    find : callable
+        Returns the specification of an estimator by its name, or None.
+
+    Returns
+    -------
+    Fitted
+        The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        If the bytes are not a model that Suffice has saved, are damaged, or were written by a newer Suffice.
+
+    See Also
+    --------
+    suffice.loads : Returns the model as an estimator.
+    suffice.model_file.model_bytes : Returns the bytes of a model.
+
+    Examples
+    --------
+    >>> from suffice.model_file import model_of_bytes
+    >>> model_of_bytes(b"no model")
+    Traceback (most recent call last):
+    suffice.exceptions.ModelFileError: The content is no model, or it is damaged: ...
+    """
+    return _checked(read_bytes(content), find, "")
+
+
+def _checked(content: tuple[dict[str, Json], Arrays], find: Find, file: str) -> Fitted:
     try:
-        return _read(file, find)
+        return _fitted(*content, find)
     except ModelFileError as error:
         if error.file is not None:
             raise
@@ -284,11 +360,11 @@ def read_model(path: Path, find: Find = SPECIFICATIONS.get) -> Fitted:
 
 def _refused(file: str, error: Exception) -> ModelFileError:
     reason = str(error).rstrip(".") or type(error).__name__
-    return ModelFileError(f"The model in {file!r} cannot be loaded: {reason}. Save the model again.", file=file)
+    where = f"in {file!r}" if file else "in the bytes"
+    return ModelFileError(f"The model {where} cannot be loaded: {reason}. Save the model again.", file=file or None)
 
 
-def _read(file: str, find: Find) -> Fitted:
-    document, arrays = read_container(file)
+def _fitted(document: dict[str, Json], arrays: Arrays, find: Find) -> Fitted:
     reader = ValueReader(arrays)
     name = document.get("estimator")
     kind = find(name) if isinstance(name, str) else None

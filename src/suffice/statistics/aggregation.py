@@ -1,16 +1,15 @@
-"""Grouped aggregates that a query engine computes, as narwhals expressions, and from which a statistic is built.
+"""Aggregates that a query engine computes by class, and from which a statistic is built.
 
-An `Aggregation` is one ``GROUP BY`` over the class and optionally other columns. Its result is small, whatever the
-number of rows. For discrete columns, the query counts each value; the distinct values are then summarised as rows
-weighted by their counts. For numbers, it returns count, mean and variance. Computed columns are named by position, so
-their names never collide.
+An `Aggregation` says what a family needs; `suffice.sources.queries` turns it into a query, whose result is small. For discrete columns, the query counts each value; the distinct values are then summarised as rows
+weighted by their counts. For numbers, it returns count, mean, and squares or products about the class means. All names
+in a query are made from positions, so they never collide with those of columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -24,6 +23,7 @@ __all__ = [
     "ROWS",
     "Aggregation",
     "Answer",
+    "Measure",
     "by_class",
     "check_least",
     "members_of",
@@ -36,12 +36,13 @@ __all__ = [
 
 Answer = Mapping[str, Sequence[Any]]
 """The result of a query: the values of each column."""
-CLASS, ROWS = "(class)", "(rows)"
+Measure = Literal["count", "sum", "mean", "variance", "least", "products"]
+CLASS, ROWS = "class_of_row", "n_rows"
 
 
 def value(j: int) -> str:
     """Return the name of the j-th computed column of a query."""
-    return f"(value {j})"
+    return f"value_{j}"
 
 
 @dataclass(frozen=True)
@@ -50,18 +51,16 @@ class Aggregation:
 
     Parameters
     ----------
-    stages : tuple of dict
-        Columns to compute row by row, each stage from the table and the earlier stages. Expressions may use the mean of
-        a class, ``nw.col(…).mean().over(CLASS)``.
-    values : dict
-        Aggregates of each group: simple aggregates of computed columns, which every engine supports.
-    by : tuple of str
-        Computed columns to group rows by, in addition to the class.
+    values : tuple of narwhals expressions
+        Values to compute for each row.
+    measures : tuple of str
+        What to compute of each value in each class. "variance" is the mean square about the class mean; "products" are
+        the sums of products of two values about their class means. If there are none, the rows with equal values are
+        counted.
     """
 
-    stages: tuple[dict[str, nw.Expr], ...]
-    values: dict[str, nw.Expr]
-    by: tuple[str, ...] = ()
+    values: tuple[nw.Expr, ...]
+    measures: tuple[Measure, ...] = ()
 
 
 def number(column: str) -> nw.Expr:
@@ -72,32 +71,17 @@ def number(column: str) -> nw.Expr:
 
 def value_counts(expressions: Sequence[nw.Expr]) -> Aggregation:
     """Count each combination of values in each class."""
-    named = {value(j): expression for j, expression in enumerate(expressions)}
-    return Aggregation((named,), {ROWS: nw.len()}, tuple(named))
+    return Aggregation(tuple(expressions))
 
 
 def sums_by_class(expressions: Sequence[nw.Expr]) -> Aggregation:
     """Request count, sum and minimum of each expression in each class."""
-    return _each(expressions, ("count", "sum", "least"))
+    return Aggregation(tuple(expressions), ("count", "sum", "least"))
 
 
 def moments_by_class(expressions: Sequence[nw.Expr]) -> Aggregation:
     """Request count, mean, variance and minimum of each expression in each class."""
-    return _each(expressions, ("count", "mean", "variance", "least"))
-
-
-_AGGREGATES: dict[str, Callable[[nw.Expr], nw.Expr]] = {
-    "count": nw.Expr.count,
-    "sum": nw.Expr.sum,
-    "mean": nw.Expr.mean,
-    "variance": lambda column: column.var(ddof=0),
-    "least": nw.Expr.min,
-}
-
-
-def _each(expressions: Sequence[nw.Expr], names: Sequence[str]) -> Aggregation:
-    values = {f"{name} {j}": _AGGREGATES[name](nw.col(value(j))) for j in range(len(expressions)) for name in names}
-    return Aggregation(({value(j): each for j, each in enumerate(expressions)},), values)
+    return Aggregation(tuple(expressions), ("count", "mean", "variance", "least"))
 
 
 def members_of(answer: Answer) -> Membership:
@@ -109,13 +93,13 @@ def members_of(answer: Answer) -> Membership:
 
 
 def by_class(answer: Answer, name: str, n: int, columns: Sequence[object]) -> tuple[ClassAxis, Float]:
-    """Return the aggregate ``name`` of n computed columns by class (K, n); zero for groups without values."""
+    """Return the measure ``name`` of n values by class (K, n); zero for groups without values."""
     members = members_of(answer)
     assert members.codes is not None
     table = np.zeros((len(members.classes), n))
     for j in range(n):
         numbers = [0.0 if each is None else each for each in answer[f"{name} {j}"]]
-        empty = [not count for count in answer[f"count {j}"]]
+        empty = [not count for count in answer.get(f"count {j}", answer["count 0"])]  # products have one count
         table[members.codes, j] = np.where(empty, 0.0, numbers)
     bad = np.flatnonzero(~np.isfinite(table).all(axis=0))
     if len(bad):

@@ -127,9 +127,9 @@ class Moments(Statistic):
         """Return the statistic from counts, means and variances computed by a query engine; see `moments_by_class`."""
         axis, count = by_class(answer, "count", len(names), names)
         _, mean = by_class(answer, "mean", len(names), names)
+        _, low = by_class(answer, "mean_low", len(names), names)
         _, variance = by_class(answer, "variance", len(names), names)
-        nothing = np.zeros_like(mean)
-        return cls(axis, count, mean, nothing, count * variance, nothing)
+        return cls(axis, count, mean, low, count * variance, np.zeros_like(mean))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import BinaryIO, TypeGuard
 
 from suffice.exceptions import Argument, InputError, listed
+from suffice.sources.engine_tables import PartitionedTable, engine_table
 from suffice.sources.files.cell_formats import check_date_format
 from suffice.sources.files.formats import check_format
 from suffice.sources.files.paths import Path, check_repeats, find_files, find_paths, is_path
@@ -26,7 +27,7 @@ BAD_ROWS = ("error", "skip")
 
 def is_source(data: object) -> bool:
     """Tell whether an object is a source of rows: a path, an open file, or an object that offers an Arrow stream."""
-    return is_path(data) or isinstance(data, Source) or _offers_stream(data) or _is_file(data)
+    return is_path(data) or isinstance(data, Source) or _offers_stream(data) or _is_file(data) or _is_table(data)
 
 
 def is_labelled_source(data: object, target: object) -> bool:
@@ -223,8 +224,15 @@ def _rows_of(data: object, format: str | None, options: ReadOptions, text_column
     from suffice.sources.files.mails import MailRows
     from suffice.sources.files.streams import StreamRows
 
-    if _offers_stream(data):
-        return StreamRows(data, options)
+    table = engine_table(data)
+    if isinstance(table, PartitionedTable):
+        raise InputError(
+            f"{table.described[0].upper()}{table.described[1:]} cannot be read here. Models learn from it with fit, "
+            "partial_fit and remove, and predict for it; for anything else, collect some of its rows.",
+            page="docs/engines.md",
+        )
+    if table is not None or _offers_stream(data):
+        return StreamRows(data if table is None else table, options)
     if is_path(data) or _is_path_list(data):
         paths = [os.fsdecode(each) for each in ([data] if isinstance(data, str | os.PathLike) else data)]
         mails = _mails_at(paths, declared=format == "mails") if format in (None, "mails") else None
@@ -258,6 +266,10 @@ def _mails_at(paths: Sequence[str], *, declared: bool) -> list[str] | None:
 
 def _is_path_list(data: object) -> TypeGuard[Sequence[Path]]:
     return isinstance(data, Sequence) and all(map(is_path, data)) and not isinstance(data, bytes)
+
+
+def _is_table(data: object) -> bool:
+    return engine_table(data) is not None
 
 
 def _offers_stream(data: object) -> bool:

@@ -33,7 +33,7 @@ class StreamRows:
         self.name = ""
         self.repeatable = not type(data).__name__.endswith(("Reader", "Stream"))
         self._data, self._options = data, options
-        self._described = f"the {type(data).__name__}"
+        self._described = getattr(data, "described", f"the {type(data).__name__}")
         self._n_rows = 0
         self._next: ArrowReader | None = self._new_reader()
         with self._errors():

@@ -1,0 +1,87 @@
+"""A model from aggregates that a query engine computes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.engines.summary import Summary
+from suffice.exceptions import InputError, SufficeError, counted
+from suffice.learning.fitted import Fitted
+from suffice.learning.labels import LabelReader
+from suffice.learning.training_rows import LabelledBatch
+from suffice.model import Model
+from suffice.numerics.types import Float
+from suffice.sources.engine_tables import EngineTable
+from suffice.sources.engine_types import ArrowTable
+from suffice.sources.queries import MOST_PIVOTS, Query, position_names
+from suffice.statistics import Membership, Sums
+from suffice.statistics.aggregation import CLASS, ROWS, Answer
+
+__all__ = ["queried_model", "why_not_queried"]
+
+
+def why_not_queried(prototype: Fitted, first: LabelledBatch, table: EngineTable, *, weighted: bool) -> str:
+    """Why a query engine cannot compute the statistics of a model; empty if it can."""
+    specification = prototype.specification
+    if table.queried is None or first.arrow is None:
+        return f"{table.engine} computes no aggregates of this table."
+    if weighted and (specification.keeps_weightless_classes or specification.counts_weightless_rows):
+        return f"{specification.estimator} counts rows of weight zero."
+    kinds = dict(zip(map(str, prototype.layout.names), prototype.layout.schema.kinds, strict=True))
+    for block in prototype.blocks:
+        names = list(map(str, block.names))
+        try:
+            block.family.aggregates(names)
+        except SufficeError as error:
+            return str(error)
+        if len(names) * len(first.model.classes) > MOST_PIVOTS:
+            return f"the query for {counted(len(names), 'column')} would be too long."
+        for name in names:
+            if kinds[name] not in ("number", "bool", "category", "text"):
+                return f"column {name!r} holds {'no values in the first rows' if kinds[name] == 'empty' else 'times'}."
+    return ""
+
+
+def queried_model(
+    prototype: Fitted, columns: list[str], head: ArrowTable, table: EngineTable, target: str, weights: str | None
+) -> Summary:
+    """The summary of all rows, by aggregates that the engine computes; ``head`` has the first rows."""
+    rows = Query.of(table.queried, columns, target, weights)
+    some = Query.of(head, columns, target, weights)
+    position = dict(zip(columns, position_names(len(columns)), strict=True))
+    reader, weight = _classes(rows.classes(), head, target, weights)
+    statistics = []
+    for block in prototype.blocks:
+        names = list(map(str, block.names))
+        answers = rows.answers(block.family.aggregates([position[name] for name in names]), some)
+        statistics.append(block.family.from_aggregates(answers, names).on(reader.axis))
+    members = Membership(reader.axis, codes=np.arange(len(reader.axis)), weights=weight)
+    model = Model(prototype.blocks, Sums.of_classes(members), tuple(statistics))
+    return Summary(model, reader.axis, reader.counts, prototype.layout)
+
+
+def _classes(answer: Answer, head: ArrowTable, target: str, weights: str | None) -> tuple[LabelReader, Float]:
+    """The classes with their numbers of rows, and their weights (K,)."""
+    import pyarrow as pa
+
+    rows = np.asarray(answer["rows"], dtype=np.int64)
+    if weights is not None and sum(answer["valid"]) < rows.sum():
+        bad = int(rows.sum()) - sum(answer["valid"])
+        raise InputError(
+            f"Column {weights!r} is missing, negative or infinite in {counted(bad, 'row')}. A weight is a finite "
+            "number of at least 0.",
+            column=weights,
+        )
+    kind = head.schema.field(target).type
+    labels = pa.array(answer[CLASS], kind.value_type if pa.types.is_dictionary(kind) else kind)
+    reader = LabelReader(target)
+    codes, missing = reader.read(pa.chunked_array([labels]))
+    if missing is not None:
+        raise InputError(
+            f"Column {target!r} has no label in {counted(int(rows[missing].sum()), 'row')}. Leave these rows out.",
+            column=target,
+        )
+    reader.counts[codes] = rows
+    weight = np.zeros(len(reader.axis))
+    weight[codes] = answer[ROWS]
+    return reader, weight

@@ -1,0 +1,178 @@
+"""`Summary`: the statistics of some rows, and how many there were of each class; as bytes, it crosses a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from suffice import exceptions
+from suffice.exceptions import InputError, SufficeError
+from suffice.learning.fitted import Fitted
+from suffice.learning.training_rows import Expected, LabelledBatch, LabelledRows, LabelledSource, TrainingRows
+from suffice.model import Model
+from suffice.model.merge_tree import MergeTree
+from suffice.model_file import model_bytes, model_of_bytes
+from suffice.numerics.types import Codes
+from suffice.sources.engine_types import ArrowTable
+from suffice.sources.files import open_source
+from suffice.sources.row_reader import RowLayout
+from suffice.statistics import ClassAxis
+
+__all__ = ["Failure", "Summary", "labelled", "merged"]
+
+FACTS = ("rows", "column", "argument", "page")
+MOST_ROWS = 10  # that an error lists
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The statistics of some rows.
+
+    Attributes
+    ----------
+    model : Model
+        Statistics, on the axis.
+    axis : ClassAxis
+        All classes of these rows, and those that were expected.
+    counts : array of int of shape (K,)
+        Number of rows of each class.
+    layout : RowLayout
+        Columns, with the kinds of those that the first rows left open.
+    """
+
+    model: Model
+    axis: ClassAxis
+    counts: Codes
+    layout: RowLayout
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.counts.sum())
+
+    @classmethod
+    def of_batch(cls, batch: LabelledBatch) -> Summary:
+        """The summary of one batch."""
+        axis, codes = batch.members.classes, batch.members.codes
+        assert codes is not None
+        return cls(batch.model, axis, np.bincount(codes, minlength=len(axis)), batch.layout)
+
+    @classmethod
+    def of_rows(cls, rows: TrainingRows, expected: Expected) -> Summary:
+        """The summary of all rows that are read here; without rows, that of the model that is expected."""
+        tree: MergeTree[Summary] = MergeTree(Summary.merge)
+        for batch in rows.batches(expected):
+            tree.add(cls.of_batch(batch))
+        found = tree.total()
+        if found is None:
+            assert expected.fitted is not None
+            return cls.of_no_rows(expected.fitted)
+        return found
+
+    @classmethod
+    def of_no_rows(cls, prototype: Fitted) -> Summary:
+        """The summary of no rows; the prototype has learned none."""
+        axis = prototype.classes
+        return cls(prototype.model, axis, np.zeros(len(axis), dtype=np.int64), prototype.layout)
+
+    def merge(self, other: Summary) -> Summary:
+        """The summary of the rows of both."""
+        axis = self.axis.union(other.axis)
+        counts = np.zeros(len(axis), dtype=np.int64)
+        for each in (self, other):
+            counts[axis.positions(each.axis.labels)] += each.counts
+        schema = self.layout.schema
+        kinds = [
+            there if here == "empty" else here
+            for here, there in zip(schema.kinds, other.layout.schema.kinds, strict=True)
+        ]
+        layout = self.layout.with_cells_of(other.layout)
+        layout = layout if kinds == list(schema.kinds) else replace(layout, schema=replace(schema, kinds=kinds))
+        return Summary(self.model.merge(other.model), axis, counts, layout)
+
+    # ------------------------------------------------------------------ bytes
+
+    def to_bytes(self, prototype: Fitted) -> bytes:
+        """The summary as bytes: a line of JSON, then a model in the format of model files."""
+        fitted = replace(prototype, model=self.model.on(self.axis), layout=self.layout)
+        return _framed({"counts": self.counts.tolist()}, model_bytes(fitted))
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Summary:
+        """Read a summary; the error of a partition is raised."""
+        head, model = _unframed(content)
+        if "error" in head:
+            raise Failure.error(head)
+        fitted = model_of_bytes(model)
+        return cls(fitted.model, fitted.classes, np.array(head["counts"], dtype=np.int64), fitted.layout)
+
+
+class Failure:
+    """The error about the rows of a partition, which crosses the network as plain values."""
+
+    @staticmethod
+    def to_bytes(error: ValueError, part: int | None) -> bytes:
+        """An error about the rows of a partition."""
+        facts: dict[str, Any] = {name: _plain(getattr(error, name, None)) for name in FACTS}
+        name = type(error).__name__ if isinstance(error, SufficeError) else "InputError"
+        return _framed({"error": name, "text": str(error).split("\n")[0], "part": part, **facts}, b"")
+
+    @staticmethod
+    def error(head: dict[str, Any]) -> SufficeError:
+        """The error, which names the partition."""
+        kind = getattr(exceptions, head["error"], InputError)
+        where = "" if head["part"] is None else f"Partition {head['part']}: "
+        text = head["text"]
+        error: SufficeError = kind(where + text, **{name: head[name] for name in FACTS})
+        error.partition = head["part"]
+        return error
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list):
+        return value[:MOST_ROWS]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _framed(head: dict[str, Any], content: bytes) -> bytes:
+    return json.dumps(head).encode() + b"\n" + content
+
+
+def _unframed(content: bytes) -> tuple[dict[str, Any], bytes]:
+    head, _, rest = bytes(content).partition(b"\n")
+    return json.loads(head), rest
+
+
+# ---------------------------------------------------------------------- functions that run anywhere
+
+
+def labelled(rows: ArrowTable, target: str, weights: str | None, *, positional: bool = False) -> TrainingRows:
+    """Rows of an Arrow table or stream with their labels; ``positional`` if they were an array without column names."""
+    if not positional:
+        return LabelledSource(open_source(rows), target, weights)
+    own = {target, weights}
+    columns = [rows.column(j).to_numpy() for j, name in enumerate(rows.column_names) if name not in own]
+    y = rows[target].to_numpy()
+    return LabelledRows(np.column_stack(columns), y, None if weights is None else rows[weights].to_numpy())
+
+
+def merged(summaries: Sequence[bytes], prototype: Fitted) -> bytes:
+    """The summary of all rows of some summaries, or the first error among them, as bytes."""
+    tree: MergeTree[Summary] = MergeTree(Summary.merge)
+    failed = min((each for each in summaries if b'"error"' in each[:12]), default=None, key=_part)
+    if failed is not None:
+        return failed
+    for each in summaries:
+        tree.add(Summary.from_bytes(each))
+    found = tree.total()
+    assert found is not None
+    return found.to_bytes(prototype)
+
+
+def _part(content: bytes) -> float:
+    part = _unframed(content)[0]["part"]
+    return np.inf if part is None else float(part)

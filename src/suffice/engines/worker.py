@@ -1,0 +1,64 @@
+"""Functions that run where a partition is. Only bytes and plain values are sent to them, and only bytes come back."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from suffice.engines.summary import Failure, Summary, labelled, merged
+from suffice.learning.fitted import Fitted
+from suffice.learning.training_rows import Expected
+from suffice.model_file import model_bytes, model_of_bytes
+from suffice.sources.engine_types import ArrowTable
+
+__all__ = ["SentModel", "merge_summaries", "summarize_partition"]
+
+
+class SentModel(NamedTuple):
+    """A fitted model as it is sent to a worker: plain values.
+
+    Attributes
+    ----------
+    content : bytes
+        The model, in the format of model files.
+    module : str
+        The module of its specification, which the worker imports to know it.
+    """
+
+    content: bytes
+    module: str
+
+    @classmethod
+    def of(cls, fitted: Fitted) -> SentModel:
+        """A model to send."""
+        return cls(model_bytes(fitted), type(fitted.specification).__module__)
+
+    def fitted(self) -> Fitted:
+        """The model, where it was sent."""
+        importlib.import_module(self.module)
+        return model_of_bytes(self.content)
+
+
+def summarize_partition(
+    part: int | None,
+    rows: ArrowTable,
+    *,
+    prototype: SentModel,
+    target: str,
+    weights: str | None,
+    positional: bool,
+    removes: bool,
+) -> bytes:
+    """Summarise the rows of a partition by the model of no rows ``prototype``; an error about the rows is returned."""
+    fitted = prototype.fitted()
+    expected = Expected(fitted.specification, fitted, fitted.classes, removes=removes)
+    try:
+        return Summary.of_rows(labelled(rows, target, weights, positional=positional), expected).to_bytes(fitted)
+    except ValueError as error:
+        return Failure.to_bytes(error, part)
+
+
+def merge_summaries(summaries: Sequence[bytes], *, prototype: SentModel) -> bytes:
+    """Merge the summaries of partitions; the first error among them is returned instead."""
+    return merged(summaries, prototype.fitted())

@@ -1,0 +1,153 @@
+"""Tables of query engines and clusters: which engine an object belongs to, and what every engine can do.
+
+Each engine has one module, the only one that imports it, and only after the user has passed one of its objects.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, Protocol, Self
+
+from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.sources.engine_types import ArrowReader, ArrowSchema, ArrowTable, NativeFrame
+
+__all__ = [
+    "AnswerPart",
+    "EngineTable",
+    "PartitionedTable",
+    "StreamedTable",
+    "SummarizePart",
+    "check_names",
+    "engine_table",
+]
+
+MODULES = {
+    "_duckdb": "duckdb",
+    "duckdb": "duckdb",
+    "polars": "polars",
+    "ibis": "ibis",
+    "pyspark": "spark",
+    "dask": "dask",
+    "ray": "ray",
+}
+"""The module of this package for each package that defines tables."""
+
+
+class EngineTable(ABC):
+    """A table or query of an engine.
+
+    Attributes
+    ----------
+    engine : str
+        Name of the engine, as in "DuckDB".
+    described : str
+        The table in messages, as in "the DuckDB relation".
+    names : list of str
+        Names of the columns.
+    native : object
+        The table as the engine has it.
+    is_elsewhere : bool
+        Whether the rows are in another process or on other machines.
+    positional : bool
+        Whether it is an array, whose columns have positions instead of names.
+    """
+
+    engine: ClassVar[str]
+    described: str
+    names: list[str]
+    native: NativeFrame
+    is_elsewhere: bool = False
+    positional: bool = False
+
+    @abstractmethod
+    def select(self, names: Sequence[str]) -> Self:
+        """The table with these columns alone."""
+
+    @abstractmethod
+    def head(self, n_rows: int) -> ArrowTable:
+        """The first rows."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
+        """About so many of all rows, drawn at random, the same ones each time if the engine allows it."""
+
+    @property
+    def queried(self) -> NativeFrame | None:
+        """The table in a form whose aggregates the engine can compute; None if it cannot."""
+        return self.native
+
+
+class StreamedTable(EngineTable):
+    """A table whose rows come into this process as a stream."""
+
+    @abstractmethod
+    def stream(self) -> ArrowReader:
+        """A new reader of all rows."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.stream().__arrow_c_stream__(requested_schema)
+
+
+class SummarizePart(Protocol):
+    """Summarises the rows of a partition where they are; the result is bytes."""
+
+    def __call__(self, part: int | None, rows: object) -> bytes:
+        """Summarise the rows of partition ``part``."""
+
+
+class AnswerPart(Protocol):
+    """Answers a prediction method for rows of a partition where they are."""
+
+    def __call__(self, rows: ArrowTable) -> ArrowTable:
+        """Answer for these rows."""
+
+
+class PartitionedTable(EngineTable):
+    """A table whose partitions are on several machines or in several processes.
+
+    Functions that run there must be functions of a module, or partial applications of them to plain values.
+    """
+
+    is_elsewhere = True
+
+    def with_labels(self, y: object, sample_weight: object) -> tuple[Self, str, str | None]:
+        """The table with labels and weights that are not columns of it, and the names of these columns."""
+        raise InputError(
+            f"The labels and weights of {self.described} are columns of it. Give their names, such as y='label'.",
+            argument="y",
+        )
+
+    @abstractmethod
+    def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:
+        """Summarise each partition where it is, merge the results there in groups, and return those of few groups."""
+
+    @abstractmethod
+    def mapped(self, answer: AnswerPart, schema: ArrowSchema) -> NativeFrame:
+        """A lazy table of the engine with the answers for all rows."""
+
+
+def check_names(names: Sequence[str], available: Sequence[str], described: str) -> None:
+    """Raise `InputError` if a name is not a column; the message suggests a similar name."""
+    for name in names:
+        if name not in available:
+            hint = did_you_mean(name, available)
+            raise InputError(
+                f"{described[0].upper()}{described[1:]} has no column {name!r:.80}.{hint} It has {listed(available)}.",
+                column=name,
+            )
+
+
+def engine_table(data: object) -> EngineTable | None:
+    """The table of an engine that an object is; None for anything else."""
+    kind = type(data)
+    name = MODULES.get(kind.__module__.partition(".")[0])
+    if name is None:
+        return data if isinstance(data, EngineTable) else None
+    found: EngineTable | None = importlib.import_module(f"suffice.sources.{name}").table_of(data)
+    return found
