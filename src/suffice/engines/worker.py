@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+from suffice.engines.answer_columns import answer_columns, answer_schema, opened
 from suffice.engines.summary import Failure, Summary, labelled, merged
 from suffice.learning.fitted import Fitted
 from suffice.learning.training_rows import Expected
 from suffice.model_file import model_bytes, model_of_bytes
 from suffice.sources.engine_types import ArrowTable
 
-__all__ = ["SentModel", "merge_summaries", "summarize_partition"]
+__all__ = ["SentModel", "answer_partition", "merge_summaries", "summarize_partition"]
 
 
 class SentModel(NamedTuple):
@@ -36,8 +39,13 @@ class SentModel(NamedTuple):
 
     def fitted(self) -> Fitted:
         """The model, where it was sent."""
-        importlib.import_module(self.module)
-        return model_of_bytes(self.content)
+        return _received(self)
+
+
+@lru_cache(maxsize=4)
+def _received(sent: SentModel) -> Fitted:
+    importlib.import_module(sent.module)
+    return model_of_bytes(sent.content)
 
 
 def summarize_partition(
@@ -62,3 +70,18 @@ def summarize_partition(
 def merge_summaries(summaries: Sequence[bytes], *, prototype: SentModel) -> bytes:
     """Merge the summaries of partitions; the first error among them is returned instead."""
     return merged(summaries, prototype.fitted())
+
+
+def answer_partition(rows: ArrowTable, *, model: SentModel, method: str, options: dict[str, Any]) -> ArrowTable:
+    """The columns of an answer for some rows."""
+    fitted = model.fitted()
+    read = opened(fitted, rows.combine_chunks())
+    tables = [fitted.reader.rows(fitted.reader.from_arrow(each), fitted.layout) for each in read.batches()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on impossible rows; nobody reads them on a worker
+        answers = [answer_columns(fitted, each, method, **options) for each in tables]
+    if not answers:
+        return answer_schema(fitted, method).empty_table()
+    import pyarrow as pa
+
+    return pa.concat_tables(answers)

@@ -10,7 +10,6 @@ from suffice.ensemble.specification import EnsembleSpecification, averaged_depen
 from suffice.exceptions import NotLinearError
 from suffice.families import Family
 from suffice.families.categorical import Missing, Unseen
-from suffice.learning import prediction
 from suffice.learning.impossible import Impossible
 from suffice.model.explanation import Explanation
 from suffice.model.linear_form import LinearForm
@@ -229,5 +228,4 @@ class GenerativeEnsemble(NaiveBayes):
           0  virginica  versicolor  petal width (cm)     1.8     2.1704
           0  virginica  versicolor  petal length (cm)    4.8  -0.697594
         """
-        fitted = self.fitted_
-        return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True, pairs=pairs)
+        return self._explained(X, label, against, by_column=True, pairs=pairs)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.engines.answers import answer_table
 from suffice.estimators.predictor import Predictor
 from suffice.exceptions import InputError
 from suffice.learning import decisions, fitting, prediction, updating
@@ -19,6 +20,7 @@ from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation
 from suffice.model.parameter_tables import all_parameters, parameter_table
 from suffice.numerics.types import Array, Float
+from suffice.tables import Table
 from suffice.tables.listing import Listing
 
 __all__ = ["Inference"]
@@ -108,8 +110,8 @@ class Inference(Predictor):
         array([[-1.310000e-01, -2.098000e+00],
                [-4.090269e+03,  0.000000e+00]])
         """
-        fitted = self.fitted_
-        return prediction.answer(fitted, self._rows(fitted, X), "predict_log_proba")
+        out: Float = self._answer(X, "predict_log_proba")
+        return out
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """Compute log p(x, y) = log p(y) + log p(x | y).
@@ -144,7 +146,12 @@ class Inference(Predictor):
         (array([-2.94, -3.01]), array([-2.94, -3.01]))
         """
         fitted = self.fitted_
-        return prediction.joint(fitted, self._rows(fitted, X), relative=False)
+
+        def joint(rows: Table) -> Float:
+            return prediction.joint(fitted, rows, relative=False)
+
+        out: Float = answer_table(fitted, X, "predict_joint_log_proba", joint)
+        return joint(self._rows(fitted, X)) if out is None else out
 
     def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the log-likelihood of rows: the sum of log p(x), or of log p(x, y) if labels are given.
@@ -260,10 +267,13 @@ class Inference(Predictor):
         """
         return self._explained(X, label, against)
 
-    def _explained(self, X: Any, label: Any, against: Any, *, absent_words: bool = False) -> Explanation:
+    def _explained(self, X: Any, label: Any, against: Any, **options: bool) -> Explanation:
         fitted = self.fitted_
         fitted.specification.check_density("explain")
-        return prediction.explained(fitted, self._rows(fitted, X), label, against, absent_words=absent_words)
+        found: Explanation | None = answer_table(fitted, X, "explain", None, label=label, against=against, **options)
+        if found is not None:
+            return found
+        return prediction.explained(fitted, self._rows(fitted, X), label, against, **options)
 
     def parameters(self, column: Any = None, *, classes: Any = None, wide: bool = False) -> Listing:
         """List the fitted parameters of one column, or of the whole model.

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 from suffice import bayes
+from suffice.engines.answers import answer_table, rows_to_predict
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.numerics.read_only import read_only_view
@@ -34,7 +35,13 @@ class Predictor:
 
     def _rows(self, fitted: Fitted, X: Any) -> Table:
         """Rows to predict for, as a table; ``fitted`` is read once for rows and predictions."""
-        return fitted.specification.reader.rows(X, fitted.layout)
+        return rows_to_predict(fitted, X)
+
+    def _answer(self, X: Any, method: str) -> Any:
+        """The answer to a prediction method; ``fitted_`` is read once for rows and predictions."""
+        fitted = self.fitted_
+        found = answer_table(fitted, X, method, lambda rows: prediction.answer(fitted, rows, method))
+        return prediction.answer(fitted, self._rows(fitted, X), method) if found is None else found
 
     def predict(self, X: Any) -> Array:
         """Predict the most probable class of each row.
@@ -61,8 +68,8 @@ class Predictor:
         >>> model.predict([[2.0], [11.0]])
         array(['a', 'b'], dtype='<U1')
         """
-        fitted = self.fitted_
-        return prediction.answer(fitted, self._rows(fitted, X), "predict")
+        out: Array = self._answer(X, "predict")
+        return out
 
     def predict_proba(self, X: Any) -> Float:
         """Compute p(y | x), the posterior probability of each class.
@@ -91,8 +98,8 @@ class Predictor:
         array([[0.877, 0.123],
                [0.604, 0.396]])
         """
-        fitted = self.fitted_
-        return prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
+        out: Float = self._answer(X, "predict_proba")
+        return out
 
     def score_samples(self, X: Any) -> Float:
         """Compute log p(x), the log-density of each row under the model, whatever its class.
@@ -123,7 +130,12 @@ class Predictor:
         """
         fitted = self.fitted_
         fitted.specification.check_density("score_samples")
-        return bayes.log_evidence(prediction.joint(fitted, self._rows(fitted, X), relative=False))
+
+        def density(rows: Table) -> Float:
+            return bayes.log_evidence(prediction.joint(fitted, rows, relative=False))
+
+        out: Float = answer_table(fitted, X, "score_samples", density)
+        return density(self._rows(fitted, X)) if out is None else out
 
     def with_prior(self, prior: Any) -> Self:
         """Return a copy of the model with another class prior: p(y) changes, p(x | y) stays, and nothing is refitted.

@@ -11,7 +11,6 @@ from suffice.families import Family
 from suffice.families.categorical import Missing, Unseen
 from suffice.families.estimation import Estimation
 from suffice.families.gaussian import GaussianParameters
-from suffice.learning import prediction
 from suffice.learning.given.counts import check_additive, counted_columns, fitted_counts
 from suffice.learning.given.model import column_layout, given_fitted, given_statistics
 from suffice.learning.given.moments import fitted_moments, given_moments
@@ -445,8 +444,7 @@ class NaiveBayes(TunableClassifier):
           0  b      a        0            6  -0.424134
           0  b      a        (prior)                 0
         """
-        fitted = self.fitted_
-        return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True)
+        return self._explained(X, label, against, by_column=True)
 
     @property
     def families_(self) -> dict[Any, Family | None]:

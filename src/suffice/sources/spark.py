@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, SufficeError
 from suffice.sources.engine_tables import AnswerPart, PartitionedTable, SummarizePart
 from suffice.sources.engine_types import ArrowRows, ArrowSchema, ArrowTable, NativeFrame
 
@@ -64,10 +64,12 @@ class SparkTable(PartitionedTable):
                 yield bytes(row["summary"])
 
     def mapped(self, answer: AnswerPart, schema: ArrowSchema) -> NativeFrame:
-        """A DataFrame with the answers for all rows, which is computed when it is used."""
+        """A DataFrame with its own columns and the answers, which is computed when it is used."""
         from pyspark.sql.pandas.types import from_arrow_schema
+        from pyspark.sql.types import StructType
 
-        return self.native.mapInArrow(partial(_answered, answer, schema), from_arrow_schema(schema))
+        whole = StructType([*self.native.schema.fields, *from_arrow_schema(schema).fields])
+        return self.native.mapInArrow(partial(_answered, answer), whole)
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
@@ -115,15 +117,20 @@ def _reason(error: BaseException) -> str:
 def _summarized(summarize: SummarizePart, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
     """The summary of one partition; nothing for an empty one."""
     import pyarrow as pa
-    from pyspark import TaskContext
 
     first = next((batch for batch in batches if batch.num_rows), None)
     if first is None:
         return
-    context = TaskContext.get()
-    part = 0 if context is None else context.partitionId()
+    part = _partition()
     rows = pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
     yield _record(part, summarize(part, rows))
+
+
+def _partition() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
 
 
 def _chained(first: ArrowRows, others: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
@@ -145,9 +152,16 @@ def _record(part: int, summary: bytes) -> ArrowRows:
     return pa.record_batch({"part": pa.array([part], pa.int64()), "summary": pa.array([summary], pa.binary())})
 
 
-def _answered(answer: AnswerPart, schema: ArrowSchema, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
-    """Answers for the batches of a partition."""
+def _answered(answer: AnswerPart, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
+    """The batches of a partition with the columns of the answer; an error names the partition."""
     import pyarrow as pa
 
     for batch in batches:
-        yield from answer(pa.Table.from_batches([batch])).cast(schema).combine_chunks().to_batches()
+        rows = pa.Table.from_batches([batch])
+        try:
+            found = answer(rows)
+        except SufficeError as error:
+            raise error.restated(f"Partition {_partition()}: ", *error.sentence) from error
+        for name in found.column_names:
+            rows = rows.append_column(name, found[name])
+        yield from rows.combine_chunks().to_batches()

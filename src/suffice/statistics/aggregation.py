@@ -1,8 +1,9 @@
 """Aggregates that a query engine computes by class, and from which a statistic is built.
 
-An `Aggregation` says what a family needs; `suffice.sources.queries` turns it into a query, whose result is small. For discrete columns, the query counts each value; the distinct values are then summarised as rows
-weighted by their counts. For numbers, it returns count, mean, and squares or products about the class means. All names
-in a query are made from positions, so they never collide with those of columns.
+An `Aggregation` says what a family needs; `suffice.sources.queries` turns it into a query, whose result is small. For
+discrete columns, the query counts each value; the distinct values are then summarised as rows weighted by their counts.
+For numbers, it returns count, mean, and squares or products about the class means. All names in a query are made from
+positions, so they never collide with those of columns.
 """
 
 from __future__ import annotations

@@ -1,0 +1,74 @@
+"""Predictions for tables of engines: arrays for rows that come into this process, lazy tables for those elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suffice.engines.answer_columns import answer_schema, opened
+from suffice.engines.worker import SentModel, answer_partition
+from suffice.exceptions import InputError, listed
+from suffice.learning.fitted import Fitted
+from suffice.numerics.types import Array
+from suffice.sources.engine_tables import EngineTable, PartitionedTable, engine_table
+from suffice.sources.engine_types import ArrowTable
+from suffice.tables import Table
+
+__all__ = ["answer_table", "rows_to_predict"]
+
+
+def answer_table(
+    fitted: Fitted, X: object, method: str, answer: Callable[[Table], Array] | None = None, **options: object
+) -> Any:
+    """The answer to a prediction method for a table of an engine; None if X is something else.
+
+    If the rows are elsewhere, it is a lazy table of the engine, which has the columns of the answer beside its own.
+    Otherwise it is an array, from ``answer`` for batches of rows; without this function, None.
+    """
+    table = engine_table(X)
+    if table is None:
+        return None
+    if isinstance(table, PartitionedTable):
+        schema = answer_schema(fitted, method)
+        clashes = [name for name in schema.names if name in table.names]
+        if clashes and not table.positional:
+            raise InputError(
+                f"{table.described[0].upper()}{table.described[1:]} has {listed(clashes)} already, a column of the "
+                "answer. Rename it.",
+                column=clashes[0],
+            )
+        evaluate = partial(answer_partition, model=SentModel.of(fitted), method=method, options=options)
+        return table.mapped(evaluate, schema)
+    if answer is None:
+        return None
+    parts = [answer(_table(fitted, rows)) for rows in _batches(fitted, table)]
+    return np.concatenate(parts) if parts else answer(rows_to_predict(fitted, X))
+
+
+def rows_to_predict(fitted: Fitted, X: object) -> Table:
+    """Rows to predict for as a table in this process: those of an engine, or any other rows."""
+    table = engine_table(X)
+    if table is None:
+        return fitted.reader.rows(X, fitted.layout)
+    if isinstance(table, PartitionedTable):
+        raise InputError(
+            f"This method has no answer for {table.described}. predict, predict_proba, predict_log_proba, "
+            "predict_joint_log_proba, score_samples and explain have one; for other methods, collect some of its rows.",
+            page="docs/engines.md",
+        )
+    import pyarrow as pa
+
+    rows = list(_batches(fitted, table))
+    return _table(fitted, pa.concat_tables(rows).combine_chunks() if rows else opened(fitted, table).no_rows())
+
+
+def _batches(fitted: Fitted, table: EngineTable) -> Iterator[ArrowTable]:
+    """The columns that the model reads, batch by batch."""
+    yield from opened(fitted, table).batches()
+
+
+def _table(fitted: Fitted, rows: ArrowTable) -> Table:
+    return fitted.reader.rows(fitted.reader.from_arrow(rows), fitted.layout)
