@@ -8,7 +8,7 @@ MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test test-browser check bench instructions mutate sanitize fuzz wheel clean
+.PHONY: help demo docs test test-browser test-engines check bench instructions mutate sanitize fuzz wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -37,6 +37,20 @@ test-browser: docs ## build the site, and run the tests of pages in Chromium
 	@$(BIN)/python -c 'import selenium' 2>/dev/null || \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/python -m pytest -q tests/browser
+
+ENGINES := $(VENV)/.engines
+
+$(ENGINES): $(READY) pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[engines]'
+	rm -rf build/ibis
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/ibis \
+	  ibis-framework atpublic parsy pyarrow-hotfix toolz 'duckdb<2' 'sqlglot<29'
+	@touch $@
+
+test-engines: $(ENGINES) ## run the tests of databases, query engines and clusters on real ones (installs Java and PostgreSQL)
+	tests/engines/setup
+	$(BIN)/python -m pytest -q tests/engines
+	PYTHONPATH=build/ibis $(BIN)/python -m pytest -q tests/engines/test_local_engines.py # Ibis needs older versions
 
 check: $(READY) ## run linters, type checks, import rules, doctests and the check of exported names
 	$(BIN)/ruff check .

@@ -1,0 +1,241 @@
+"""DuckDB, lazy frames of Polars, and Ibis: rows are streamed, or the engine computes aggregates."""
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import suffice
+from engines.compare import METHODS, assert_same_predictions, assert_same_statistics
+from engines.tables import mixed_table
+from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, InputError, NaiveBayes, TextNaiveBayes
+from suffice.naive_bayes import GaussianNB
+
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_.* is deprecated:DeprecationWarning")  # in Ibis
+N = 20_000
+TABLE = mixed_table(N)
+NUMBERS = ["amount", "rating", "visits"]
+DISCRETE = ["visits", "country", "channel", "express"]
+OWN = ["weight", "returned"]
+
+
+def duckdb_relation(table):
+    connection = duckdb.connect()
+    connection.register("arrow", table)
+    connection.execute("CREATE TABLE orders AS FROM arrow")
+    return connection.sql("SELECT * FROM orders")
+
+
+def polars_frame(table):
+    return pl.from_arrow(table).lazy()
+
+
+ENGINES = {"DuckDB": duckdb_relation, "Polars": polars_frame}
+if duckdb.__version__ < "2":  # Ibis 12 does not know DuckDB 2
+
+    def ibis_table(table):
+        import ibis
+
+        connection = ibis.duckdb.connect()
+        return connection.create_table("orders", table)
+
+    ENGINES = {"Ibis": ibis_table}
+
+MODELS = {
+    "naive Bayes": (NaiveBayes({"comment": "text"}), [*NUMBERS, *DISCRETE[1:], "ordered", "comment"]),
+    "given families": (
+        NaiveBayes({"amount": "gamma", "rating": "gaussian", "visits": "poisson"}),
+        NUMBERS + DISCRETE[1:],
+    ),
+    "discriminant": (GaussianDiscriminant(), NUMBERS),
+    "averaged dependence": (AveragedDependence(), NUMBERS + DISCRETE[1:]),
+    "text": (TextNaiveBayes(), ["comment"]),
+    "ensemble": (GenerativeEnsemble(), NUMBERS + DISCRETE[1:]),
+    "drop-in": (GaussianNB(), ["visits", "filled"]),
+}
+AGGREGATES = {
+    "naive Bayes": (NaiveBayes(), NUMBERS + DISCRETE[1:]),
+    "gamma": (NaiveBayes({"amount": "gamma", "rating": "gaussian", "visits": "geometric"}), NUMBERS + DISCRETE[1:]),
+    "log-normal": (NaiveBayes({"amount": "log_normal", "visits": "negative_binomial"}), NUMBERS)
+    if "negative_binomial" in suffice.families.family_names()
+    else (NaiveBayes({"amount": "log_normal", "visits": "poisson"}), NUMBERS),
+    "exponential": (NaiveBayes({"amount": "exponential", "visits": "poisson"}), ["amount", "visits"]),
+    "levels": (NaiveBayes("categorical"), DISCRETE),
+    "joint table": (NaiveBayes({("country", "channel"): "joint_table"}), DISCRETE),
+    "covariance": (GaussianDiscriminant(missing="drop"), NUMBERS),
+    "own covariance": (GaussianDiscriminant("own", missing="drop"), NUMBERS),
+}
+
+
+def rows_of(columns, weights):
+    """The columns of the table that a model learns from."""
+    filled = TABLE.append_column("filled", pa.array(np.random.default_rng(1).normal(1e8, 1, N)))
+    return filled.select([*columns, *(OWN if weights else OWN[1:])])
+
+
+@pytest.mark.parametrize("weights", [None, "weight"])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_streams(engine, name, weights):
+    model, columns = MODELS[name]
+    table = rows_of(columns, weights)
+    native = ENGINES[engine](table)
+    whole = suffice.fit(table, "returned", model=model, weights=weights, validate=False)
+    found = suffice.fit(native, "returned", model=model, weights=weights, validate=False)
+    assert found.report_.how == f"The rows were streamed from {engine}."
+    assert_same_statistics(found, whole)
+    assert_same_predictions(found, whole, table.select(columns).slice(0, 2000))
+    assert_same_statistics(type(model)(**model.get_params()).fit(native, "returned", weights), whole)
+
+
+@pytest.mark.parametrize("weights", [None, "weight"])
+@pytest.mark.parametrize("name", AGGREGATES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_aggregates(engine, name, weights):
+    model, columns = AGGREGATES[name]
+    table = rows_of(columns, weights)
+    whole = suffice.fit(table, "returned", model=model, weights=weights)
+    found = suffice.fit(ENGINES[engine](table), "returned", model=model, weights=weights, pushdown=True)
+    assert found.report_.how == f"{engine} computed aggregates."
+    assert found.report_.n_rows == N
+    assert_same_statistics(found, whole, 1e-10)
+    assert_same_predictions(found, whole, table.select(columns), 1e-10)
+    assert found.report_.scores.log_loss == pytest.approx(whole.report_.scores.log_loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_joined_and_filtered_rows(engine):
+    """A table that a join and a filter make is learned as the rows that come out."""
+    table = rows_of(["amount", "country"], None)
+    native = ENGINES[engine](table)
+    if engine == "Polars":
+        native = native.filter(pl.col("amount") > 20).with_columns(pl.col("amount").log())
+    elif engine == "DuckDB":
+        native = native.filter("amount > 20").project("ln(amount) AS amount, country, returned")
+    else:
+        native = native.filter(native.amount > 20).mutate(amount=native.amount.ln())
+    rows = table.filter(pa.compute.greater(table["amount"], 20))
+    rows = rows.set_column(0, "amount", pa.compute.ln(rows["amount"]))
+    whole = NaiveBayes().fit(rows, "returned")
+    for pushdown in (False, True):
+        found = suffice.fit(native, "returned", model=NaiveBayes(), pushdown=pushdown)
+        assert_same_statistics(found, whole, 1e-10)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_predictions(engine):
+    columns = [*NUMBERS, *DISCRETE[1:], "ordered", "comment"]
+    table = rows_of(columns, None)
+    model = NaiveBayes({"comment": "text"}).fit(table, "returned")
+    native, rows = ENGINES[engine](table), table.select(columns)
+    np.testing.assert_array_equal(model.predict(native), model.predict(rows))
+    for method in METHODS:
+        np.testing.assert_array_equal(getattr(model, method)(native), getattr(model, method)(rows))
+    some = native.limit(50)
+    np.testing.assert_array_equal(model.explain(some).parts, model.explain(rows.slice(0, 50)).parts)
+    np.testing.assert_array_equal(
+        model.decide(native, thresholds={"yes": 0.1}), model.decide(rows, thresholds={"yes": 0.1})
+    )
+    none = native.limit(0)
+    assert model.predict_proba(none).shape == (0, 3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_more_rows_and_fewer(engine):
+    table = rows_of(NUMBERS, None)
+    first, second = table.slice(0, 12_000), table.slice(12_000)
+    native = ENGINES[engine]
+    whole = NaiveBayes().fit(table, "returned")
+    model = NaiveBayes().fit(native(first), "returned").partial_fit(native(second), "returned")
+    assert_same_statistics(model, whole, 1e-12)
+    assert_same_statistics(model.remove(native(second), "returned"), NaiveBayes().fit(first, "returned"), 1e-11)
+    learned = suffice.fit(native(second), model=NaiveBayes().fit(first, "returned"), target="returned", pushdown=True)
+    assert learned.report_.how == f"{engine} computed aggregates."
+    assert_same_statistics(learned, whole, 1e-10)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("model", "columns", "message"),
+    [
+        (TextNaiveBayes(), ["comment"], "cannot be fitted from aggregates"),
+        (GaussianDiscriminant(), NUMBERS, "missing='drop'"),
+        (NaiveBayes(), ["ordered", "amount"], "column 'ordered' holds times"),
+    ],
+)
+def test_models_without_aggregates(engine, model, columns, message):
+    with pytest.raises(InputError, match=message) as error:
+        suffice.fit(ENGINES[engine](rows_of(columns, None)), "returned", model=model, pushdown=True, validate=False)
+    assert error.value.argument == "pushdown"
+
+
+BAD = [
+    ({"returned": [None] + ["no"] * 5 + ["yes"] * 6}, "has no label in 1 row"),
+    ({"weight": [-1.0] + [1.0] * 11}, "'weight' is missing, negative or infinite in 1 row"),
+    ({"weight": [None] + [1.0] * 11}, "'weight' is missing, negative or infinite in 1 row"),
+    ({"weight": [float("nan")] + [1.0] * 11}, "'weight' is missing, negative or infinite in 1 row"),
+    ({"amount": [float("inf")] + [1.0] * 11}, "'amount'"),
+    ({"returned": ["no"] * 12}, "holds 'no' in all 10,012 rows"),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("changed", "message"), BAD)
+def test_bad_values_after_the_first_rows(engine, changed, message):
+    """The first 10,000 rows, by which columns are read, are good; an aggregate finds the bad ones."""
+    rng = np.random.default_rng(0)
+    n = 10_000
+    labels = ["no"] * n if message.startswith("holds") else rng.choice(["no", "yes"], n).tolist()
+    good = {"amount": rng.normal(size=n).tolist(), "weight": [1.0] * n, "returned": labels}
+    last = {"amount": [1.0] * 12, "weight": [1.0] * 12, "returned": ["no", "yes"] * 6} | changed
+    table = pa.table({name: good[name] + last[name] for name in good})
+    with pytest.raises(suffice.SufficeError, match=message):
+        suffice.fit(
+            ENGINES[engine](table), "returned", model=NaiveBayes(), weights="weight", pushdown=True, validate=False
+        )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_names_that_queries_must_quote(engine):
+    names = ["n_rows", "value_0", "class_of_row", 'a "quoted" name', "x.y", "ä", "select", "x0"]
+    table = rows_of(["rating"], None)
+    columns = {name: pa.array(np.random.default_rng(j).normal(size=N)) for j, name in enumerate(names)}
+    table = pa.table({**columns, "returned": table["returned"]})
+    whole = NaiveBayes().fit(table, "returned")
+    found = suffice.fit(ENGINES[engine](table), "returned", model=NaiveBayes(), pushdown=True)
+    assert_same_statistics(found, whole, 1e-10)
+    np.testing.assert_array_equal(whole.predict(ENGINES[engine](table)), whole.predict(table.select(names)))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_far_from_zero(engine):
+    """Sums of squares are taken about the class means, also if the first rows are unlike the others."""
+    rng = np.random.default_rng(0)
+    n = 30_000
+    labels = rng.choice(["a", "b"], n)
+    x = 1e8 + np.where(labels == "a", 0.0, 1e6) + rng.normal(size=n)
+    drifting = np.arange(n) + rng.normal(size=n)
+    table = pa.table({"x": x, "drifting": drifting, "constant": np.full(n, 0.1), "y": labels})
+    whole = NaiveBayes({"constant": None}).fit(table, "y")
+    found = suffice.fit(ENGINES[engine](table), "y", model=NaiveBayes({"constant": None}), pushdown=True)
+    assert_same_statistics(found, whole, 1e-10)
+    assert_same_predictions(found, whole, table.select(["x", "drifting", "constant"]), 1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_and_targets_that_are_not_there(engine):
+    native = ENGINES[engine](rows_of(NUMBERS, None))
+    with pytest.raises(InputError, match=r"has no column 'returnd'. Did you mean 'returned'") as error:
+        suffice.fit(native, "returnd")
+    assert error.value.column == "returnd"
+    with pytest.raises(InputError, match="'thousands' cannot be given"):
+        suffice.fit(native, "returned", thousands=",", pushdown=True)
+    with pytest.raises(InputError, match="pushdown must be"):
+        suffice.fit(native, "returned", pushdown="maybe")
+    with pytest.raises(InputError, match="Give their names"):
+        NaiveBayes().fit(native, np.ones(N))
+    chosen = suffice.fit(native, "returned", model=NaiveBayes(), columns=["amount"], validate=False)
+    assert list(chosen.feature_names_in_) == ["amount"]
+    ignoring = suffice.fit(native, "returned", model=NaiveBayes(), ignore=["amount"], validate=False, pushdown=True)
+    assert list(ignoring.feature_names_in_) == ["rating", "visits"]
