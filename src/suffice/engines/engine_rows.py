@@ -22,7 +22,8 @@ from suffice.sources.files.opening import BATCH_ROWS
 
 __all__ = ["EngineRows"]
 
-HEAD_ROWS = 10_000
+HEAD_ROWS, HEAD_CELLS = 10_000, 10_000_000
+SAMPLE_CELLS = 1 << 25
 
 
 class EngineRows(LabelledSource):
@@ -43,7 +44,7 @@ class EngineRows(LabelledSource):
 
     def __init__(self, table: EngineTable, target: str, weights: object = None, *, pushdown: object = "auto") -> None:
         self.table, self.pushdown = table, pushdown
-        self._head = table.head(HEAD_ROWS).combine_chunks()
+        self._head = table.head(_rows_within(HEAD_ROWS, HEAD_CELLS, table)).combine_chunks()
         self._uniform = 0
         super().__init__(open_source(self._head), target, weights)
 
@@ -64,11 +65,11 @@ class EngineRows(LabelledSource):
         if first is None:
             return
         if self._uniform or (expected.fitted is None and _chooses(first)):
-            n_rows, most = self.table.count(), max(self._uniform, BATCH_ROWS if _chooses(first) else 0)
-            read = self._columns_read(first)
+            table = self.table.select(self._columns_read(first))
+            most = max(self._uniform, BATCH_ROWS if _chooses(first) else 0)
+            n_rows, most = table.count(), _rows_within(most, SAMPLE_CELLS, table)
             whole = n_rows <= most
-            table = self.table.select(read)
-            rows = (table.head(n_rows) if whole else table.sample(most, n_rows)).combine_chunks()
+            rows = (table.head(None) if whole else table.sample(most, n_rows)).combine_chunks()
             self.source = open_source(rows)
             if whole and self.pushdown is not True:
                 self.how = f"All rows were read from {self.table.engine}."
@@ -139,6 +140,11 @@ class EngineRows(LabelledSource):
         self.how = f"The rows were streamed from {self.table.engine}."
         rows = LabelledSource(open_source(table), self.target, self.weights)
         return Summary.of_rows(rows, replace(expected, fitted=prototype, check=None))
+
+
+def _rows_within(n_rows: int, n_cells: int, table: EngineTable) -> int:
+    """So many rows, or fewer of a wide table."""
+    return max(1, min(n_rows, n_cells // len(table.names)))
 
 
 def _chooses(first: LabelledBatch) -> bool:

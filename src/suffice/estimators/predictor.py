@@ -48,8 +48,9 @@ class Predictor:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The rows. Named columns may be in any order.
+        X : array-like of shape (n, d), or a table of an engine
+            The rows. Named columns may be in any order. For a table of Spark, Dask or Ray, the result is a lazy table
+            of the same engine.
 
         Returns
         -------
@@ -76,8 +77,9 @@ class Predictor:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The rows. Named columns may be in any order.
+        X : array-like of shape (n, d), or a table of an engine
+            The rows. Named columns may be in any order. For a table of Spark, Dask or Ray, the result is a lazy table
+            of the same engine.
 
         Returns
         -------
@@ -108,8 +110,9 @@ class Predictor:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The rows. Named columns may be in any order.
+        X : array-like of shape (n, d), or a table of an engine
+            The rows. Named columns may be in any order. For a table of Spark, Dask or Ray, the result is a lazy table
+            of the same engine.
 
         Returns
         -------

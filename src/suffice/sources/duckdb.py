@@ -35,9 +35,9 @@ class DuckDBTable(StreamedTable):
 
         return type(self)(self.native.select(*(duckdb.ColumnExpression(name) for name in names)))
 
-    def head(self, n_rows: int) -> ArrowTable:
-        """The first rows."""
-        return self.native.limit(n_rows).to_arrow_table()
+    def head(self, n_rows: int | None) -> ArrowTable:
+        """The first rows, or all."""
+        return (self.native if n_rows is None else self.native.limit(n_rows)).to_arrow_table()
 
     def count(self) -> int:
         """The number of rows."""

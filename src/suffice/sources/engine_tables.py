@@ -8,13 +8,16 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
 from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.numerics.types import Array
 from suffice.sources.engine_types import ArrowReader, ArrowSchema, ArrowTable, NativeFrame
 
 __all__ = [
     "AnswerPart",
+    "Answers",
     "EngineTable",
     "PartitionedTable",
     "StreamedTable",
@@ -66,8 +69,8 @@ class EngineTable(ABC):
         """The table with these columns alone."""
 
     @abstractmethod
-    def head(self, n_rows: int) -> ArrowTable:
-        """The first rows."""
+    def head(self, n_rows: int | None) -> ArrowTable:
+        """The first rows, in order; all rows if ``n_rows`` is None."""
 
     @abstractmethod
     def count(self) -> int:
@@ -98,7 +101,7 @@ class SummarizePart(Protocol):
     """Summarises the rows of a partition where they are; the result is bytes."""
 
     def __call__(self, part: int | None, rows: object) -> bytes:
-        """Summarise the rows of partition ``part``."""
+        """Summarise the rows of partition ``part``, which may also be given by a function that reads them."""
 
 
 class AnswerPart(Protocol):
@@ -108,13 +111,44 @@ class AnswerPart(Protocol):
         """Answer for these rows."""
 
 
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers to a prediction method for all rows of a table.
+
+    Attributes
+    ----------
+    evaluate : AnswerPart
+        Answers for some rows.
+    schema : pyarrow.Schema
+        The columns of an answer.
+    labels : array of shape (K,)
+        The classes.
+    of_classes : bool
+        Whether an answer has one number for each class.
+    """
+
+    evaluate: AnswerPart
+    schema: ArrowSchema
+    labels: Array
+    of_classes: bool
+
+
 class PartitionedTable(EngineTable):
     """A table whose partitions are on several machines or in several processes.
 
     Functions that run there must be functions of a module, or partial applications of them to plain values.
+
+    Attributes
+    ----------
+    keeps_columns : bool
+        Whether answers are columns beside those of the table.
+    has_labels_apart : bool
+        Whether labels were given that are not a column of the user's table.
     """
 
     is_elsewhere = True
+    keeps_columns: ClassVar[bool] = True
+    has_labels_apart: bool = False
 
     def with_labels(self, y: object, sample_weight: object) -> tuple[Self, str, str | None]:
         """The table with labels and weights that are not columns of it, and the names of these columns."""
@@ -128,7 +162,7 @@ class PartitionedTable(EngineTable):
         """Summarise each partition where it is, merge the results there in groups, and return those of few groups."""
 
     @abstractmethod
-    def mapped(self, answer: AnswerPart, schema: ArrowSchema) -> NativeFrame:
+    def mapped(self, answers: Answers) -> NativeFrame:
         """A lazy table of the engine with the answers for all rows."""
 
 

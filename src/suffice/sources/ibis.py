@@ -35,9 +35,9 @@ class IbisTable(StreamedTable):
         """The table with these columns alone."""
         return type(self)(self.native.select(list(names)))
 
-    def head(self, n_rows: int) -> ArrowTable:
-        """The first rows."""
-        return self.native.limit(n_rows).to_pyarrow()
+    def head(self, n_rows: int | None) -> ArrowTable:
+        """The first rows, or all."""
+        return (self.native if n_rows is None else self.native.limit(n_rows)).to_pyarrow()
 
     def count(self) -> int:
         """The number of rows."""

@@ -36,9 +36,9 @@ class PolarsTable(StreamedTable):
         """The frame with these columns alone."""
         return type(self)(self.native.select(list(names)))
 
-    def head(self, n_rows: int) -> ArrowTable:
-        """The first rows."""
-        return self.native.head(n_rows).collect().to_arrow()
+    def head(self, n_rows: int | None) -> ArrowTable:
+        """The first rows, or all."""
+        return (self.native if n_rows is None else self.native.head(n_rows)).collect().to_arrow()
 
     def count(self) -> int:
         """The number of rows."""

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Self
 
 from suffice.exceptions import InputError, SufficeError
-from suffice.sources.engine_tables import AnswerPart, PartitionedTable, SummarizePart
-from suffice.sources.engine_types import ArrowRows, ArrowSchema, ArrowTable, NativeFrame
+from suffice.sources.engine_tables import AnswerPart, Answers, PartitionedTable, SummarizePart
+from suffice.sources.engine_types import ArrowRows, ArrowTable, NativeFrame
 
 __all__ = ["table_of"]
 
@@ -37,10 +37,10 @@ class SparkTable(PartitionedTable):
         """The DataFrame with these columns alone."""
         return type(self)(self.native.select(*(_quoted(name) for name in names)))
 
-    def head(self, n_rows: int) -> ArrowTable:
-        """The first rows."""
+    def head(self, n_rows: int | None) -> ArrowTable:
+        """The first rows, or all."""
         with self._errors():
-            return self.native.limit(n_rows).toArrow()
+            return (self.native if n_rows is None else self.native.limit(n_rows)).toArrow()
 
     def count(self) -> int:
         """The number of rows."""
@@ -63,13 +63,13 @@ class SparkTable(PartitionedTable):
             for row in parts.toLocalIterator():
                 yield bytes(row["summary"])
 
-    def mapped(self, answer: AnswerPart, schema: ArrowSchema) -> NativeFrame:
+    def mapped(self, answers: Answers) -> NativeFrame:
         """A DataFrame with its own columns and the answers, which is computed when it is used."""
         from pyspark.sql.pandas.types import from_arrow_schema
         from pyspark.sql.types import StructType
 
-        whole = StructType([*self.native.schema.fields, *from_arrow_schema(schema).fields])
-        return self.native.mapInArrow(partial(_answered, answer), whole)
+        whole = StructType([*self.native.schema.fields, *from_arrow_schema(answers.schema).fields])
+        return self.native.mapInArrow(partial(_answered, answers.evaluate), whole)
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
