@@ -44,7 +44,7 @@ $(ENGINES): $(READY) pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[engines]'
 	rm -rf build/ibis
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/ibis \
-	  ibis-framework atpublic parsy pyarrow-hotfix toolz 'duckdb<2' 'sqlglot<29'
+	  ibis-framework atpublic parsy psycopg psycopg-binary pyarrow-hotfix toolz 'duckdb<2' 'sqlglot<29'
 	@touch $@
 
 test-engines: $(ENGINES) ## run the tests of databases, query engines and clusters on real ones (installs Java and PostgreSQL)

@@ -40,7 +40,7 @@ if duckdb.__version__ < "2":  # Ibis 12 does not know DuckDB 2
         connection = ibis.duckdb.connect()
         return connection.create_table("orders", table)
 
-    ENGINES = {"Ibis": ibis_table}
+    ENGINES = {"Ibis on duckdb": ibis_table}
 
 MODELS = {
     "naive Bayes": (NaiveBayes({"comment": "text"}), [*NUMBERS, *DISCRETE[1:], "ordered", "comment"]),
@@ -239,3 +239,29 @@ def test_columns_and_targets_that_are_not_there(engine):
     assert list(chosen.feature_names_in_) == ["amount"]
     ignoring = suffice.fit(native, "returned", model=NaiveBayes(), ignore=["amount"], validate=False, pushdown=True)
     assert list(ignoring.feature_names_in_) == ["rating", "visits"]
+
+
+if "Ibis on duckdb" in ENGINES:
+
+    @pytest.mark.parametrize("weights", [None, "weight"])
+    def test_a_server_computes_aggregates(postgres, weights):
+        import adbc_driver_postgresql.dbapi
+        import ibis
+
+        columns = NUMBERS + DISCRETE[1:]
+        table = TABLE.select([*columns, "comment", *OWN])
+        with adbc_driver_postgresql.dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+            cursor.adbc_ingest("orders_of_ibis", table, mode="replace")
+            connection.commit()
+        server = ibis.connect(postgres)
+        orders, own = server.table("orders_of_ibis"), OWN if weights else OWN[1:]
+        for model, some in ((NaiveBayes(), columns), (GaussianDiscriminant(missing="drop"), NUMBERS)):
+            whole = suffice.fit(table.select([*some, *own]), "returned", model=model, weights=weights, validate=False)
+            found = type(model)(**model.get_params()).fit(orders.select(*some, *own), "returned", weights)
+            assert found.report_.how == "Ibis on postgres computed aggregates."
+            assert_same_statistics(found, whole, 1e-10)
+        text = TextNaiveBayes().fit(orders.select("comment", *own), "returned", weights)
+        assert text.report_.how == "The rows were streamed from Ibis on postgres."
+        some = orders.select("comment").limit(20)
+        np.testing.assert_array_equal(text.predict(some), text.predict(some.to_pyarrow()))
+        server.disconnect()

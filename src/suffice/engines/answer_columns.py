@@ -20,7 +20,7 @@ from suffice.sources.files import Source, open_source
 from suffice.tables import Table
 from suffice.tables.cell_values import value_text
 
-__all__ = ["Opened", "answer_columns", "answer_schema", "opened"]
+__all__ = ["PREFIX", "Opened", "answer_columns", "answer_schema", "opened"]
 
 PREFIX = {"predict_proba": "p_", "predict_log_proba": "log_p_", "predict_joint_log_proba": "log_joint_"}
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from suffice.engines.answer_columns import answer_schema, opened
+from suffice.engines.answer_columns import PREFIX, answer_schema, opened
 from suffice.engines.worker import SentModel, answer_partition
 from suffice.exceptions import InputError, listed
 from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Array
-from suffice.sources.engine_tables import EngineTable, PartitionedTable, engine_table
+from suffice.sources.engine_tables import Answers, EngineTable, PartitionedTable, engine_table
 from suffice.sources.engine_types import ArrowTable
+from suffice.sources.row_reader import check_columns, stand_in
 from suffice.tables import Table
 
 __all__ = ["answer_table", "rows_to_predict"]
@@ -32,20 +33,32 @@ def answer_table(
     if table is None:
         return None
     if isinstance(table, PartitionedTable):
-        schema = answer_schema(fitted, method)
+        return _mapped(fitted, table, method, options)
+    if answer is None:
+        return None
+    parts = [answer(_table(fitted, rows)) for rows in _batches(fitted, table)]
+    return np.concatenate(parts) if parts else answer(rows_to_predict(fitted, X))
+
+
+def _mapped(fitted: Fitted, table: PartitionedTable, method: str, options: dict[str, object]) -> Any:
+    schema, known = answer_schema(fitted, method), fitted.layout.feature_names
+    if table.keeps_columns:
         clashes = [name for name in schema.names if name in table.names]
-        if clashes and not table.positional:
+        if clashes:
             raise InputError(
                 f"{table.described[0].upper()}{table.described[1:]} has {listed(clashes)} already, a column of the "
                 "answer. Rename it.",
                 column=clashes[0],
             )
-        evaluate = partial(answer_partition, model=SentModel.of(fitted), method=method, options=options)
-        return table.mapped(evaluate, schema)
-    if answer is None:
-        return None
-    parts = [answer(_table(fitted, rows)) for rows in _batches(fitted, table)]
-    return np.concatenate(parts) if parts else answer(rows_to_predict(fitted, X))
+    elif table.positional:
+        of_columns = np.empty((1, len(table.names)))
+        check_columns(stand_in(fitted.specification.estimator, fitted.layout), of_columns, first=False)
+    elif known is not None and not set(known).isdisjoint(table.names):
+        table = table.select([name for name in table.names if name in known])
+    evaluate = partial(
+        answer_partition, model=SentModel.of(fitted), method=method, options=options, positional=table.positional
+    )
+    return table.mapped(Answers(evaluate, schema, fitted.classes.labels, method in PREFIX))
 
 
 def rows_to_predict(fitted: Fitted, X: object) -> Table:

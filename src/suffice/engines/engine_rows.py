@@ -53,6 +53,11 @@ class EngineRows(LabelledSource):
         """The table in messages."""
         return self.table.described
 
+    @property
+    def named_target(self) -> str | None:
+        """The target, unless the labels were given apart from the table."""
+        return None if self.table.has_labels_apart else self.target
+
     def keep_rows(self, some: int, uniform: int) -> None:
         """Keep the first rows, or a ``uniform`` sample if it is not 0."""
         self._uniform = uniform
@@ -60,6 +65,8 @@ class EngineRows(LabelledSource):
 
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """One batch with the statistics of all rows; its table has the first rows or the sample."""
+        if self.named_target is None and expected.fitted is not None:
+            expected = replace(expected, fitted=replace(expected.fitted, target=None))
         head = self._head
         first = self._read(head, replace(expected, check=None, all_rows=False), None if self._uniform else self.keep)
         if first is None:
@@ -93,7 +100,7 @@ class EngineRows(LabelledSource):
         first: LabelledBatch | None = None
         for batch in read.batches(expected):
             if keep is not None:
-                keep.add(batch.arrow if batch.arrow is not None else rows, batch.members)
+                keep.add(self._features(batch, rows), batch.members)
             first = batch if first is None else replace(first, layout=batch.layout)
         return first
 
@@ -102,19 +109,26 @@ class EngineRows(LabelledSource):
         read = labelled(rows, self.target, self.weights, positional=self.table.positional)
         for batch in read.batches(replace(expected, all_rows=True)):
             if self.keep is not None:
-                self.keep.add(batch.arrow if batch.arrow is not None else rows, batch.members)
+                self.keep.add(self._features(batch, rows), batch.members)
             self.n_rows += len(batch.members)
             counted = Summary.of_batch(batch)
             self.labels = LabelReader(self.target, counted.axis)
             self.labels.counts = counted.counts
             yield batch
 
+    @property
+    def _own(self) -> list[str]:
+        return [self.target, *([] if self.weights is None else [self.weights])]
+
+    def _features(self, batch: LabelledBatch, rows: ArrowTable) -> ArrowTable:
+        """The columns to learn from of a batch of rows; those of an array are all in one batch."""
+        return rows.drop_columns(self._own) if batch.arrow is None else batch.arrow
+
     def _columns_read(self, first: LabelledBatch) -> list[str]:
         """The columns of the model, the labels and the weights."""
-        own = [self.target, *([] if self.weights is None else [self.weights])]
         if self.table.positional or first.arrow is None:
             return self.table.names
-        return [*first.arrow.column_names, *own]
+        return [*first.arrow.column_names, *self._own]
 
     def _prototype(self, expected: Expected, first: LabelledBatch) -> Fitted:
         """A model of no rows, with the columns and choices of the first rows."""

@@ -16,13 +16,13 @@ from suffice.learning.training_rows import Expected, LabelledBatch, LabelledRows
 from suffice.model import Model
 from suffice.model.merge_tree import MergeTree
 from suffice.model_file import model_bytes, model_of_bytes
-from suffice.numerics.types import Codes
+from suffice.numerics.types import Array, Codes
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import open_source
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis
 
-__all__ = ["Failure", "Summary", "labelled", "merged"]
+__all__ = ["Failure", "Summary", "as_matrix", "labelled", "merged"]
 
 FACTS = ("rows", "column", "argument", "page")
 MOST_ROWS = 10  # that an error lists
@@ -154,10 +154,13 @@ def labelled(rows: ArrowTable, target: str, weights: str | None, *, positional: 
     """Rows of an Arrow table or stream with their labels; ``positional`` if they were an array without column names."""
     if not positional:
         return LabelledSource(open_source(rows), target, weights)
-    own = {target, weights}
-    columns = [rows.column(j).to_numpy() for j, name in enumerate(rows.column_names) if name not in own]
-    y = rows[target].to_numpy()
-    return LabelledRows(np.column_stack(columns), y, None if weights is None else rows[weights].to_numpy())
+    X = as_matrix(rows, [name for name in rows.column_names if name not in (target, weights)])
+    return LabelledRows(X, rows[target].to_numpy(), None if weights is None else rows[weights].to_numpy())
+
+
+def as_matrix(rows: ArrowTable, names: Sequence[str]) -> Array:
+    """Columns of an Arrow table, whose types are equal, as the array that they were."""
+    return np.column_stack([rows[name].to_numpy() for name in names])
 
 
 def merged(summaries: Sequence[bytes], prototype: Fitted) -> bytes:

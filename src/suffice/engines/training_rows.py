@@ -26,8 +26,8 @@ def training_rows(X: object, y: object, sample_weight: object) -> TrainingRows:
         if not isinstance(table, PartitionedTable):
             argument, given = ("y", y) if not isinstance(y, str) else ("sample_weight", sample_weight)
             raise InputError(
-                f"The labels and weights of {table.described} are columns of it. Give their names, such as y='label', or "
-                f"collect it first; got {type(given).__name__}.",
+                f"The labels and weights of {table.described} are columns of it. Give their names, such as y='label', "
+                f"or collect it first; got {type(given).__name__}.",
                 argument=argument,
             )
         table, y, sample_weight = table.with_labels(y, sample_weight)

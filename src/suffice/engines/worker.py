@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from suffice.engines.answer_columns import answer_columns, answer_schema, opened
-from suffice.engines.summary import Failure, Summary, labelled, merged
+from suffice.engines.summary import Failure, Summary, as_matrix, labelled, merged
 from suffice.learning.fitted import Fitted
 from suffice.learning.training_rows import Expected
 from suffice.model_file import model_bytes, model_of_bytes
@@ -50,7 +50,7 @@ def _received(sent: SentModel) -> Fitted:
 
 def summarize_partition(
     part: int | None,
-    rows: ArrowTable,
+    rows: ArrowTable | Callable[[], ArrowTable],
     *,
     prototype: SentModel,
     target: str,
@@ -62,6 +62,7 @@ def summarize_partition(
     fitted = prototype.fitted()
     expected = Expected(fitted.specification, fitted, fitted.classes, removes=removes)
     try:
+        rows = rows() if callable(rows) else rows
         return Summary.of_rows(labelled(rows, target, weights, positional=positional), expected).to_bytes(fitted)
     except ValueError as error:
         return Failure.to_bytes(error, part)
@@ -72,13 +73,19 @@ def merge_summaries(summaries: Sequence[bytes], *, prototype: SentModel) -> byte
     return merged(summaries, prototype.fitted())
 
 
-def answer_partition(rows: ArrowTable, *, model: SentModel, method: str, options: dict[str, Any]) -> ArrowTable:
+def answer_partition(
+    rows: ArrowTable, *, model: SentModel, method: str, options: dict[str, Any], positional: bool
+) -> ArrowTable:
     """The columns of an answer for some rows."""
     fitted = model.fitted()
-    read = opened(fitted, rows.combine_chunks())
-    tables = [fitted.reader.rows(fitted.reader.from_arrow(each), fitted.layout) for each in read.batches()]
+    reader, layout = fitted.reader, fitted.layout
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on impossible rows; nobody reads them on a worker
+        warnings.simplefilter("ignore")  # on impossible rows, for example; nobody reads them on a worker
+        if positional:
+            tables = [reader.rows(as_matrix(rows, rows.column_names), layout)] if rows.num_rows else []
+        else:
+            read = opened(fitted, rows.combine_chunks())
+            tables = [reader.rows(reader.from_arrow(each), layout) for each in read.batches()]
         answers = [answer_columns(fitted, each, method, **options) for each in tables]
     if not answers:
         return answer_schema(fitted, method).empty_table()

@@ -9,7 +9,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import Protocol, Self
 
 from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.numerics.types import Array
@@ -55,14 +55,17 @@ class EngineTable(ABC):
         Whether the rows are in another process or on other machines.
     positional : bool
         Whether it is an array, whose columns have positions instead of names.
+    has_labels_apart : bool
+        Whether the labels were given apart from the user's table.
     """
 
-    engine: ClassVar[str]
+    engine: str
     described: str
     names: list[str]
     native: NativeFrame
     is_elsewhere: bool = False
     positional: bool = False
+    has_labels_apart: bool = False
 
     @abstractmethod
     def select(self, names: Sequence[str]) -> Self:
@@ -142,13 +145,10 @@ class PartitionedTable(EngineTable):
     ----------
     keeps_columns : bool
         Whether answers are columns beside those of the table.
-    has_labels_apart : bool
-        Whether labels were given that are not a column of the user's table.
     """
 
     is_elsewhere = True
     keeps_columns: ClassVar[bool] = True
-    has_labels_apart: bool = False
 
     def with_labels(self, y: object, sample_weight: object) -> tuple[Self, str, str | None]:
         """The table with labels and weights that are not columns of it, and the names of these columns."""

@@ -24,12 +24,12 @@ def table_of(data: NativeFrame) -> IbisTable | None:
 class IbisTable(StreamedTable):
     """A table or query of Ibis."""
 
-    engine = "Ibis"
     described = "the Ibis table"
 
     def __init__(self, native: NativeFrame) -> None:
         self.native, self.names = native, list(native.columns)
-        self.is_elsewhere = native.get_backend().name not in IN_PROCESS
+        backend = native.get_backend().name
+        self.engine, self.is_elsewhere = f"Ibis on {backend}", backend not in IN_PROCESS
 
     def select(self, names: Sequence[str]) -> Self:
         """The table with these columns alone."""
