@@ -15,10 +15,11 @@ LONG = 30  # seconds; a round that takes longer runs once
 
 @dataclass(frozen=True)
 class Patience:
-    """Minimum number of rounds, and seconds after which no further round starts; a long round runs once."""
+    """Minimum number of rounds, seconds after which no further round starts, and after which even one is enough."""
 
     rounds: int
     seconds: float
+    long: float = LONG
 
 
 def alternate(runs: list[Callable[[], object]], patience: Patience) -> list[float]:
@@ -35,7 +36,7 @@ def alternate(runs: list[Callable[[], object]], patience: Patience) -> list[floa
         begun = time.perf_counter()
         for turn in range(MOST_ROUNDS):
             taken = time.perf_counter() - begun
-            if (turn >= patience.rounds and taken > patience.seconds) or (turn and taken > LONG):
+            if (turn >= patience.rounds and taken > patience.seconds) or (turn and taken > patience.long):
                 break
             for i, run in enumerate(runs):
                 start = time.perf_counter()
