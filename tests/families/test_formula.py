@@ -72,7 +72,7 @@ def test_a_family_has_no_formula_by_default():
         name = "own"
         formula = Gaussian.__mro__[2].formula  # that of the base class
 
-    assert Own().formula(None) == "The family own has no formula that a page can evaluate."
+    assert Own().formula(None) == "The family own has no formula that other programs can evaluate."
 
 
 @pytest.mark.parametrize("name", [name for name in family_names() if family_named(name).reads == "numbers"])

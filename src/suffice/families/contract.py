@@ -285,7 +285,7 @@ class Family(
 
         If there are none, as by default, the result is a sentence with the reason.
         """
-        return f"The family {self.name} has no formula that a page can evaluate."
+        return f"The family {self.name} has no formula that other programs can evaluate."
 
     # ------------------------------------------------------------------ priors of the parameters
 

@@ -1,9 +1,8 @@
 """Everything that a page needs to compute posteriors of a fitted model, as plain values for JSON.
 
-`scoring_payload` writes the formulas of all blocks (see `suffice.families.formula`), the class prior, the weights of
-columns and the calibration; ``assets/scoring.js`` evaluates them. The posterior of a row is
-
-    scores_k = log p(k) + Σ_blocks weight · formula_k(x),    p(y | x) ∝ exp(calibrated scores)
+`scoring_payload` writes a `suffice.learning.scoring_rule.ScoringRule`: the formulas of all blocks (see
+`suffice.families.formula`), the class prior, the weights of columns and the calibration; ``assets/scoring.js``
+evaluates them.
 
 Arrays of numbers are strings: a type, a colon, and bytes in base64, so they are exact to the last bit and infinite
 numbers have a form. The type is ``f8`` (float64, little-endian) or, for whole numbers below 2⁵³, ``vi``: seven bits of
@@ -14,27 +13,21 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from suffice import bayes
 from suffice.exceptions import SufficeError
-from suffice.families import Family
-from suffice.families.formula import Formula, JointCells, LevelLogs, PairTables, Words, YesNo
-from suffice.learning.calibration import Calibration
+from suffice.families.formula import Formula, LevelLogs, Words
 from suffice.learning.fitted import Fitted
-from suffice.model import Block, Estimate
+from suffice.learning.scoring_rule import EXACT_WHOLE, CalibrationMap, ScoredColumn, ScoringRule, plain_level
 from suffice.numerics.types import Array, Float
 
 __all__ = ["MOST_BYTES", "encoded_array", "scoring_payload"]
 
 MOST_BYTES = 1_000_000  # of a payload; a report that anybody can open is not much larger
-OUTSIDE = {"yes_no": 0.5, "count": 0.5, "not_negative": -1.0, "positive": -1.0}  # a value that is not in the domain
-MOST_WHOLE = 1 << 53
 GROUPS = 8  # of seven bits
 
 
@@ -62,35 +55,22 @@ def scoring_payload(fitted: Fitted, *, most_bytes: int = MOST_BYTES) -> dict[str
     (['a', 'b'], [{'name': '0', 'kind': 'number', 'missing': True}], 'Normal')
     """
     try:
-        estimate, formulas = fitted.combined, fitted.specification.formulas(fitted)
-        calibration = fitted.required_calibration() if fitted.specification.calibrates else None
+        rule = ScoringRule.of(fitted)
     except SufficeError as error:
         return {"reason": str(error)}
-    for block, formula in zip(estimate.blocks, formulas, strict=True):
-        if isinstance(formula, str):
-            return {"reason": formula}
-        if not _states_formula(block.family):
-            return {"reason": f"The family {block.family.name} has no formula that a page can evaluate."}
-    known = [formula for formula in formulas if isinstance(formula, Formula)]
-    columns, position = _columns(fitted, estimate, known)
     payload = {
-        "classes": [str(label) for label in estimate.classes.labels.tolist()],
-        "prior": encoded_array(estimate.prior),
-        "log_prior": encoded_array(estimate.log_prior if fitted.specification.uses_prior else 0 * estimate.prior),
-        "columns": columns,
-        "blocks": _blocks(fitted, estimate, known, position),
-        "calibration": None if calibration is None else _calibration(calibration, estimate),
-        "impossible": fitted.specification.impossible,
+        "classes": [str(label) for label in rule.labels.tolist()],
+        "prior": encoded_array(rule.prior),
+        "log_prior": encoded_array(rule.log_prior),
+        "columns": [_column(column) for column in rule.columns],
+        "blocks": _blocks(rule),
+        "calibration": None if rule.calibration is None else _calibration(rule.calibration),
+        "impossible": rule.impossible,
     }
     size = len(json.dumps(payload))
     if size > most_bytes:
-        return {"reason": _too_large(known, size, most_bytes)}
+        return {"reason": _too_large([block.formula for block in rule.blocks], size, most_bytes)}
     return payload
-
-
-def _states_formula(family: Family) -> bool:
-    """Whether the formula belongs to the family itself: a subclass elsewhere may score rows in another way."""
-    return type(family).__module__.startswith("suffice.") or "formula" in vars(type(family))
 
 
 def _too_large(formulas: Sequence[Formula], size: int, most_bytes: int) -> str:
@@ -103,95 +83,50 @@ def _too_large(formulas: Sequence[Formula], size: int, most_bytes: int) -> str:
     )
 
 
-# ---------------------------------------------------------------------- columns and blocks
+# ---------------------------------------------------------------------- columns, blocks and calibration
 
 
-def _columns(
-    fitted: Fitted, estimate: Estimate, formulas: Sequence[Formula]
-) -> tuple[list[dict[str, Any]], dict[int, int]]:
-    """Columns that a block reads, in their order, and the place of each position of a row among them."""
-    schema, found = fitted.layout.schema, dict[int, dict[str, Any]]()
-    for block, formula in zip(estimate.blocks, formulas, strict=True):
-        for i, at in enumerate(block.positions(estimate.n_columns)):
-            column = found.setdefault(at, {"name": str(block.names[i]), "kind": _kind(schema.kinds[at], formula, i)})
-            column["missing"] = column.get("missing", True) and formula.missing
-            if column["kind"] == "yes_no":
-                column["levels"] = [False, True] if schema.kinds[at] == "bool" else [0, 1]
-            levels = _levels(formula, i)
-            if levels and column["kind"] == "levels" and "levels" not in column:
-                column["levels"] = [_level(each) for each in levels]
-    order = sorted(found)
-    return [found[at] for at in order], {at: i for i, at in enumerate(order)}
+def _column(column: ScoredColumn) -> dict[str, Any]:
+    out: dict[str, Any] = {"name": str(column.name), "kind": column.kind, "missing": column.missing}
+    if column.levels:
+        out["levels"] = list(column.levels) if column.kind == "yes_no" else _level_list(column.levels)
+    return out
 
 
-def _kind(kind: str, formula: Formula, i: int) -> str:
-    """The kind of the cells of a column: "text", "levels", "yes_no", "time", "duration" or "number"."""
-    if isinstance(formula.block, Words):
-        return "text"
-    if _levels(formula, i) is not None:
-        return "levels"
-    if formula.domain == "yes_no" or (kind == "bool" and formula.columns and isinstance(formula.columns[i], YesNo)):
-        return "yes_no"
-    return kind if kind in ("time", "duration") else "number"
-
-
-def _levels(formula: Formula, i: int) -> tuple[Hashable, ...] | None:
-    if isinstance(formula.block, JointCells | PairTables):
-        return formula.block.levels[i] if i < len(formula.block.levels) else None
-    column = formula.columns[i] if formula.columns else None
-    return column.levels if isinstance(column, LevelLogs) else None
-
-
-def _blocks(
-    fitted: Fitted, estimate: Estimate, formulas: Sequence[Formula], position: dict[int, int]
-) -> list[dict[str, Any]]:
-    weights = None if fitted.weighted is None else fitted.weighted.of_blocks
+def _blocks(rule: ScoringRule) -> list[dict[str, Any]]:
+    place = {column.position: i for i, column in enumerate(rule.columns)}
     out = []
-    for b, (block, formula) in enumerate(zip(estimate.blocks, formulas, strict=True)):
+    for block in rule.blocks:
+        formula = block.formula
         part: dict[str, Any] = {
-            "columns": [position[at] for at in block.positions(estimate.n_columns)],
+            "columns": [place[at] for at in block.positions],
             "forms": [_form(each) for each in formula.columns] if formula.block is None else [_form(formula.block)],
             "domain": formula.domain,
-            "outside": "missing" if _ignores_outside(block, formula) else "error",
+            "outside": "missing" if block.ignores_outside else "error",
         }
         if formula.block is None:
             part["by_column"] = True
         if block.member:
             part["member"] = block.member
-        if weights is not None:
-            part["weights"] = encoded_array(weights[b])
+        if block.weights is not None:
+            part["weights"] = encoded_array(block.weights)
         out.append(part)
     return out
 
 
-def _ignores_outside(block: Block, formula: Formula) -> bool:
-    """Whether a value outside the domain counts as missing: the data have chosen the family."""
-    outside = OUTSIDE.get(formula.domain)
-    return block.chosen and outside is not None and not block.family.in_domain(np.array([outside]))[0]
-
-
-# ---------------------------------------------------------------------- calibration
-
-
-def _calibration(calibration: Calibration, estimate: Estimate) -> dict[str, Any]:
-    """The map of posteriors, on the classes of the estimate; see `Calibration.applied`."""
-    prior = estimate.prior
-    at = calibration.classes.positions(estimate.classes.labels)
-    share = np.where(at >= 0, calibration.share[at], prior)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shift = np.where((prior > 0) & (share > 0), np.log(prior) - np.log(share), 0.0)
+def _calibration(calibration: CalibrationMap) -> dict[str, Any]:
     out: dict[str, Any] = {
-        "shift": encoded_array(shift),
-        "log_share": encoded_array(bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))),
+        "shift": encoded_array(calibration.shift),
+        "log_share": encoded_array(calibration.log_share),
         "slope": calibration.slope,
-        "offset": encoded_array(np.where(at >= 0, calibration.offset[at], 0.0)),
+        "offset": encoded_array(calibration.offset),
         "outliers": calibration.outliers,
         "keeps_prior": calibration.keeps_prior,
-        "by_column": bool(len(calibration.weights)),
+        "by_column": calibration.by_column,
     }
     if calibration.knots:
-        out["knots"] = [encoded_array(calibration.knots[i]) if i >= 0 else None for i in at]
-        out["values"] = [encoded_array(calibration.values[i]) if i >= 0 else None for i in at]
+        out["knots"] = [None if each is None else encoded_array(each) for each in calibration.knots]
+        out["values"] = [None if each is None else encoded_array(each) for each in calibration.values]
     return out
 
 
@@ -205,7 +140,7 @@ def encoded_array(values: Array) -> str:
     ('vi:AQIDrAI=', 'f8:AAAAAAAA4D8=')
     """
     flat: Float = np.ascontiguousarray(values, dtype=np.float64).ravel()
-    if (flat >= 0).all() and (flat == np.floor(flat)).all() and flat.max(initial=0.0) < MOST_WHOLE:
+    if (flat >= 0).all() and (flat == np.floor(flat)).all() and flat.max(initial=0.0) < EXACT_WHOLE:
         return f"vi:{base64.b64encode(_whole_numbers(flat.astype(np.uint64))).decode()}"
     return f"f8:{base64.b64encode(flat.astype('<f8').tobytes()).decode()}"
 
@@ -261,19 +196,4 @@ def _whitening(matrix: Float) -> dict[str, Any]:
 
 
 def _level_list(levels: Sequence[Hashable]) -> list[float | str | dict[str, str]]:
-    return [_level(each) for each in levels]
-
-
-def _level(level: Hashable) -> float | str | dict[str, str]:
-    """A level: a boolean, a number, a string, or the text of a value of another type.
-
-    Whole numbers that JavaScript would round are texts, and so are numbers that are not finite.
-    """
-    value = level.item() if isinstance(level, np.generic) else level
-    if isinstance(value, bool | str):
-        return value
-    if isinstance(value, int) and abs(value) < MOST_WHOLE:
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return int(value) if value.is_integer() and abs(value) < MOST_WHOLE else value
-    return {"text": str(value)}
+    return [plain_level(each) for each in levels]
