@@ -1,0 +1,349 @@
+"""What the database engines have in common for a query, and what they do in their own ways.
+
+Every engine has 64-bit floating-point numbers, ``LN``, ``EXP`` and ``SQRT``. They differ in the types of literals, in
+numbers that are not finite, in dates, and in how a whole row is kept beside computed columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sqlglot import exp
+
+from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.export.sql.expressions import (
+    Operand,
+    added,
+    at_most,
+    balanced,
+    call,
+    case,
+    cast,
+    divided,
+    equal,
+    expression_of,
+    less,
+    multiplied,
+    number,
+    one_of,
+    subtracted,
+    text,
+    without,
+)
+
+__all__ = ["FAR", "LARGEST", "SOURCE", "TINY", "Engine", "engine_named"]
+
+SOURCE = "suffice_input"
+"""The name of the table within the statement."""
+LARGEST = math.nextafter(math.inf, 0.0)
+FAR, TINY = 1e150, 1e-150  # the squares of numbers beyond are no doubles
+LEAST_EXPONENT = -700.0  # below, EXP is zero for all purposes
+DAY = 86_400.0
+
+
+class Engine:
+    """DuckDB, and what other engines do as DuckDB does.
+
+    Attributes
+    ----------
+    dialect : str
+        SQLGlot's name.
+    title : str
+        For messages.
+    raises : bool
+        Whether an overflow or an underflow of a number is an error.
+    most_columns : int
+        Of a SELECT.
+    longest_name : int or None
+        Bytes of the name of a column; longer ones are cut off.
+    reads_texts : bool
+        Whether it has regular expressions, so that texts can be split into words.
+    """
+
+    dialect: ClassVar[str] = "duckdb"
+    title: ClassVar[str] = "DuckDB"
+    raises: ClassVar[bool] = False
+    most_columns: ClassVar[int] = 5000
+    longest_name: ClassVar[int | None] = None
+    reads_texts: ClassVar[bool] = True
+
+    # ------------------------------------------------------------------ numbers
+
+    def double(self, value: float) -> exp.Expression:
+        """A number of type double, which may be infinite."""
+        if math.isinf(value):
+            return cast(exp.Literal.string("Infinity" if value > 0 else "-Infinity"))
+        return number(value)
+
+    def value(self, operand: Operand) -> exp.Expression:
+        """An operand that stands alone: a number has the type double, and may be infinite."""
+        return self.double(operand) if isinstance(operand, float) else expression_of(operand)
+
+    def plain_value(self, operand: Operand) -> exp.Expression:
+        """An operand beside values of type double."""
+        return self.double(operand) if isinstance(operand, float) and math.isinf(operand) else expression_of(operand)
+
+    def choice(
+        self, branches: Sequence[tuple[exp.Expression, Operand]], default: Operand | None = None
+    ) -> exp.Expression:
+        """A CASE whose values are doubles, also infinite ones; the first one determines the type."""
+        first, *rest = [value for _, value in branches] + ([] if default is None else [default])
+        values = [self.value(first), *map(self.plain_value, rest)]
+        conditions = [condition for condition, _ in branches]
+        return case(list(zip(conditions, values, strict=False)), None if default is None else values[-1])
+
+    def is_finite(self, a: Operand) -> exp.Expression:
+        """Whether a double is a finite number; NULL for NULL."""
+        return at_most(call("ABS", a), LARGEST)
+
+    def is_infinite(self, a: Operand) -> exp.Expression:
+        """Whether a double is infinite, and not NaN; NULL for NULL."""
+        return equal(call("ABS", a), self.double(math.inf))
+
+    def is_nan(self, a: Operand) -> exp.Expression | None:
+        """Whether a double is NaN; None if there is no NaN."""
+        return equal(a, cast(exp.Literal.string("NaN")))
+
+    def within(self, a: Operand, least: float, most: float) -> Operand:
+        """A number that later arithmetic can use, if the engine raises where numbers overflow or underflow."""
+        if not self.raises:
+            return a
+        bounds = [(less(call("ABS", a), least), 0.0), (less(most, a), most), (less(a, -most), -most)]
+        return self.choice(bounds, a)
+
+    def squared(self, z: Operand) -> exp.Expression:
+        """z², infinite or 0 where it is no double."""
+        product = multiplied(z, z)
+        if not self.raises:
+            return product
+        size = call("ABS", z)
+        return self.choice([(less(size, TINY), 0.0), (less(FAR, size), math.inf)], product)
+
+    def logarithm(self, a: Operand) -> exp.Expression:
+        """log a, for a > 0."""
+        return exp.Ln(this=expression_of(a))
+
+    def log1p(self, a: Operand) -> exp.Expression:
+        """log(1 + a) to the last digits, for a ≥ −1; Kahan's formula, in which the rounding of 1 + a cancels."""
+        one_more = added(1.0, a)
+        return self.choice(
+            [
+                (equal(one_more, 1.0), a),
+                (at_most(a, -1.0), -math.inf),
+                (less(1e15, a), self.logarithm(a)),
+            ],
+            divided(multiplied(self.logarithm(one_more), a), subtracted(one_more, 1.0)),
+        )
+
+    def exponential(self, a: Operand) -> exp.Expression:
+        """The exponential function of a ≤ 0."""
+        return exp.Exp(this=expression_of(a))
+
+    def largest(self, values: Sequence[Operand]) -> exp.Expression:
+        """The largest of values that are not NULL."""
+        expressions = [expression_of(each) for each in values]
+        return expressions[0] if len(expressions) == 1 else call("GREATEST", *expressions)
+
+    # ------------------------------------------------------------------ cells
+
+    def number_cell(self, cell: exp.Expression) -> exp.Expression:
+        """A cell of a column of numbers as a double, which may be NaN or infinite."""
+        return cast(cell)
+
+    def truth_cell(self, cell: exp.Expression) -> exp.Expression:
+        """A cell of a column of booleans, or of 0 and 1, as a double."""
+        return self.number_cell(cell)
+
+    def has_other_type(self, cell: exp.Expression) -> exp.Expression | None:
+        """Whether a cell of a column of numbers is no number; None if the type of a column excludes this."""
+        return None
+
+    def text_cell(self, cell: exp.Expression) -> exp.Expression:
+        """A cell as a string that is compared by its characters."""
+        return cast(cell, "TEXT")
+
+    def seconds(self, cell: exp.Expression) -> exp.Expression:
+        """Seconds since 1970 of a date or a time; a time without a zone is in UTC."""
+        return call("EPOCH", cell)
+
+    def duration(self, cell: exp.Expression) -> exp.Expression:
+        """Seconds of an interval."""
+        return call("EPOCH", cell)
+
+    def can_hold(self, value: str) -> bool:
+        """Whether a string can be in a table at all."""
+        return not any("\ud800" <= each <= "\udfff" for each in value)
+
+    # ------------------------------------------------------------------ rows
+
+    def whole_row(self) -> exp.Expression | None:
+        """A row of the input as one value; None if the engine has no such type."""
+        return exp.column(SOURCE)
+
+    def columns_of(self, row: str) -> exp.Expression:
+        """All columns of a value of `whole_row`."""
+        return exp.Column(this=exp.Star(), table=exp.to_identifier(row))
+
+    def fenced(self, select: exp.Select) -> exp.Select:
+        """A query whose columns the engine computes once, even if several expressions of the next query use them."""
+        return select
+
+
+class Postgres(Engine):
+    """PostgreSQL."""
+
+    dialect = "postgres"
+    title = "PostgreSQL"
+    raises = True
+    most_columns = 1600
+    longest_name = 63
+
+    def double(self, value: float) -> exp.Expression:
+        """A literal with an exponent is a decimal."""
+        return super().double(value) if math.isinf(value) else cast(number(value))
+
+    def exponential(self, a: Operand) -> exp.Expression:
+        """An underflow is an error."""
+        return self.choice([(less(LEAST_EXPONENT, a), exp.Exp(this=expression_of(a)))], 0.0)
+
+    def truth_cell(self, cell: exp.Expression) -> exp.Expression:
+        """Booleans cannot be cast to double."""
+        written = cast(cell, "TEXT")
+        known = [(equal(written, text("true")), 1.0), (equal(written, text("false")), 0.0)]
+        return self.choice(known, cast(written))
+
+    def seconds(self, cell: exp.Expression) -> exp.Expression:
+        """The result of EXTRACT is a decimal."""
+        return cast(exp.Extract(this=exp.var("EPOCH"), expression=expression_of(cell)))
+
+    def duration(self, cell: exp.Expression) -> exp.Expression:
+        """The result of EXTRACT is a decimal."""
+        return self.seconds(cell)
+
+    def can_hold(self, value: str) -> bool:
+        """Strings have no null character."""
+        return super().can_hold(value) and "\0" not in value
+
+    def columns_of(self, row: str) -> exp.Expression:
+        """All columns of a composite value."""
+        return exp.Dot(this=exp.Paren(this=exp.column(row)), expression=exp.Star())
+
+    def fenced(self, select: exp.Select) -> exp.Select:
+        """OFFSET keeps the planner from merging two queries, which would repeat expressions."""
+        return select.offset(0, copy=False)
+
+
+class SQLite(Engine):
+    """SQLite, whose columns hold values of any type."""
+
+    dialect = "sqlite"
+    title = "SQLite"
+    most_columns = 2000
+    reads_texts = False
+
+    def double(self, value: float) -> exp.Expression:
+        """An infinite number is a literal that overflows."""
+        if math.isinf(value):
+            literal = exp.Literal.number("9e999")
+            return literal if value > 0 else exp.Neg(this=literal)
+        return number(value)
+
+    def largest(self, values: Sequence[Operand]) -> exp.Expression:
+        """MAX takes up to 127 arguments."""
+        return balanced(lambda a, b: call("MAX", a, b), [expression_of(each) for each in values])
+
+    def is_nan(self, a: Operand) -> exp.Expression | None:
+        """NaN is NULL."""
+        return None
+
+    def number_cell(self, cell: exp.Expression) -> exp.Expression:
+        """NULL for a text, which CAST would turn into a number."""
+        return case([(self._is_number(cell), cast(cell))])
+
+    def has_other_type(self, cell: exp.Expression) -> exp.Expression | None:
+        """Whether a cell is a text or bytes."""
+        return without(one_of(call("TYPEOF", cell), [text(each) for each in ("integer", "real", "null")]))
+
+    def text_cell(self, cell: exp.Expression) -> exp.Expression:
+        """A column may have an order of its own in which different texts are equal."""
+        return exp.Collate(this=exp.Paren(this=cast(cell, "TEXT")), expression=exp.var("BINARY"))
+
+    def seconds(self, cell: exp.Expression) -> exp.Expression:
+        """Numbers are seconds since 1970, and texts are read to the millisecond."""
+
+        def part(form: str) -> exp.Expression:
+            return cast(call("STRFTIME", text(form), cell))
+
+        read = added(part("%s"), subtracted(part("%f"), part("%S")))
+        return case([(self._is_number(cell), cast(cell))], read)
+
+    def duration(self, cell: exp.Expression) -> exp.Expression:
+        """Numbers are seconds."""
+        return self.number_cell(cell)
+
+    def whole_row(self) -> exp.Expression | None:
+        """Rows are found again by their number."""
+        return None
+
+    def fenced(self, select: exp.Select) -> exp.Select:
+        """LIMIT and OFFSET keep the planner from merging two queries, which would repeat expressions."""
+        return select.limit(-1, copy=False).offset(0, copy=False)
+
+    def _is_number(self, cell: exp.Expression) -> exp.Expression:
+        return one_of(call("TYPEOF", cell), [text("integer"), text("real")])
+
+
+class Spark(Engine):
+    """Spark SQL."""
+
+    dialect = "spark"
+    title = "Spark SQL"
+
+    def log1p(self, a: Operand) -> exp.Expression:
+        """A function of its own, which is NULL at −1."""
+        return self.choice([(at_most(a, -1.0), -math.inf)], call("LOG1P", a))
+
+    def seconds(self, cell: exp.Expression) -> exp.Expression:
+        """Times with the zone of the session, and dates and times without a zone, which are in UTC."""
+        origin = cast(text("1970-01-01 00:00:00"), "TIMESTAMP_NTZ")
+        plain = call("TIMESTAMPDIFF", exp.var("MICROSECOND"), origin, cast(cell, "TIMESTAMP_NTZ"))
+        zoned = call("UNIX_MICROS", cast(cell, "TIMESTAMPLTZ"))
+        micros = case([(equal(call("TYPEOF", cell), text("timestamp")), zoned)], plain)
+        return divided(cast(micros), 1e6)
+
+    def duration(self, cell: exp.Expression) -> exp.Expression:
+        """The parts of an interval of days and shorter times."""
+        parts = (("DAY", DAY), ("HOUR", 3600.0), ("MINUTE", 60.0), ("SECOND", 1.0))
+        terms = [
+            multiplied(cast(exp.Extract(this=exp.var(unit), expression=expression_of(cell))), size)
+            for unit, size in parts
+        ]
+        return balanced(lambda a, b: exp.Add(this=a, expression=b), terms)
+
+    def whole_row(self) -> exp.Expression | None:
+        """A struct of all columns."""
+        return call("STRUCT", exp.Column(this=exp.Star(), table=exp.to_identifier(SOURCE)))
+
+
+ENGINES: dict[str, Engine] = {each.dialect: each for each in (Engine(), Postgres(), SQLite(), Spark())}
+ALSO = {"postgresql": "postgres"}
+
+
+def engine_named(dialect: str) -> Engine:
+    """The engine of a dialect; raises `InputError` for others than those that are tested.
+
+    >>> engine_named("postgresql").title
+    'PostgreSQL'
+    """
+    name = ALSO.get(dialect, dialect) if isinstance(dialect, str) else ""
+    if name not in ENGINES:
+        hint = did_you_mean(dialect, tuple(ENGINES))
+        raise InputError(
+            f"dialect must be one of {listed(list(ENGINES))}; got {dialect!r:.80}.{hint} These are tested; another "
+            "engine may understand one of them.",
+            argument="dialect",
+            page="docs/scoring_elsewhere.md",
+        )
+    return ENGINES[name]

@@ -1,0 +1,75 @@
+"""Names of the computed columns of a result, and labels as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlglot import exp
+
+from suffice.exceptions import InputError
+from suffice.export.sql.engines import Engine
+from suffice.export.sql.expressions import cast, number, text, whole
+from suffice.export.sql.query import PAGE
+from suffice.numerics.types import Array
+
+__all__ = ["label_literals", "output_names"]
+
+LARGEST_INTEGER = 2**63 - 1
+
+
+def output_names(labels: Array, known: Iterable[str], prefix: str, engine: Engine) -> tuple[str, list[str], list[str]]:
+    """Names of the label, the posteriors and the log-joints, which differ from each other and from known columns.
+
+    Engines do not distinguish names by upper and lower case. A name that another column has gets a number, and a label
+    that is too long for the engine is replaced by its position.
+    """
+    taken = {each.casefold() for each in known}
+
+    def unique(name: str, short: str) -> str:
+        longest = engine.longest_name
+        name = short if longest is not None and len(name.encode("utf-8", "surrogatepass")) > longest - 4 else name
+        name = name.replace("\0", " ").replace("${", "$ {").encode("utf-8", "replace").decode()
+        found, i = name, 1
+        while found.casefold() in taken:
+            i += 1
+            found = f"{name} {i}"
+        taken.add(found.casefold())
+        return found
+
+    texts = [str(label) for label in labels.tolist()]
+    label = unique(f"{prefix}predicted_label", "predicted_label")
+    both = [
+        [unique(f"{prefix}{kind}_{each}", f"{kind}_class_{k}") for k, each in enumerate(texts)]
+        for kind in ("probability", "log_joint")
+    ]
+    return label, both[0], both[1]
+
+
+def label_literals(labels: Array, engine: Engine) -> list[exp.Expression]:
+    """The labels as SQL, with their type: texts, numbers, booleans or times."""
+    return (
+        [_literal(label, engine) for label in labels.tolist()]
+        if labels.dtype.kind != "M"
+        else [
+            cast(text(str(label).replace("T", " ")), "TIMESTAMP" if engine.dialect != "sqlite" else "TEXT")
+            for label in labels
+        ]
+    )
+
+
+def _literal(label: Any, engine: Engine) -> exp.Expression:
+    if isinstance(label, bool):
+        return exp.true() if label else exp.false()
+    if isinstance(label, int):
+        kind = "BIGINT" if abs(label) <= LARGEST_INTEGER else "DECIMAL(38, 0)"
+        return cast(whole(label), kind)
+    if isinstance(label, float):
+        return cast(number(label))
+    if isinstance(label, str) and engine.can_hold(label):
+        return text(label)
+    raise InputError(
+        f"The label {label!r:.80} cannot be written in {engine.title}. Fit with other labels.",
+        argument="fitted",
+        page=PAGE,
+    )

@@ -1,0 +1,226 @@
+"""A query that computes columns step by step.
+
+SQL has no variables: a value that is needed several times is a column of a subquery. A `Query` gathers such columns and
+puts each into the first step that knows everything it is computed from. A step keeps the columns that later steps need.
+
+    WITH suffice_1 AS (SELECT … FROM the table), suffice_2 AS (SELECT … FROM suffice_1), … SELECT … FROM suffice_9
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from suffice.exceptions import InputError, counted
+from suffice.export.sql.engines import SOURCE, Engine
+from suffice.export.sql.expressions import Name, Operand, balanced, equal, expression_of, number, quoted
+
+__all__ = ["PAGE", "Query", "Table"]
+
+PAGE = "docs/scoring_elsewhere.md"
+MOST_JOINS = 8  # of a step
+MOST_NODES = 2_000_000  # of the expressions of a statement
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the statement itself: its name, and its columns, whose names are unique in the statement."""
+
+    name: str
+    columns: tuple[Name, ...]
+
+
+@dataclass
+class _Column:
+    """A computed column: its value, None if a joined table has it, and the first and the last step with it."""
+
+    expression: exp.Expression | None
+    step: int
+    needed: int
+
+
+@dataclass
+class Query:
+    """A query under construction.
+
+    Parameters
+    ----------
+    engine : Engine
+    source : exp.Table
+        The table whose rows are scored.
+    prefix : str
+        Of the names of steps and tables; the table of the user has another name.
+    """
+
+    engine: Engine
+    source: exp.Table
+    prefix: str = "suffice_"
+    _columns: dict[str, _Column] = field(default_factory=dict)
+    _tables: dict[str, tuple[exp.Expression, tuple[Name, ...] | None]] = field(default_factory=dict)
+    _joins: dict[int, list[tuple[Table, exp.Expression]]] = field(default_factory=dict)
+    _size: int = 0
+
+    # ------------------------------------------------------------------ columns
+
+    def let(self, operand: Operand, name: str, after: Name | None = None) -> Name:
+        """A computed column with this value; its name gets a number if there is another column of this name.
+
+        It is computed in a step after that of the column ``after``, if it is given.
+        """
+        if isinstance(operand, Name):
+            return operand
+        expression = self.engine.value(operand)
+        step = 1 + self._last_step(expression, -1 if after is None else self._columns[after].step)
+        unique, i = name, 1
+        while unique in self._columns:
+            i += 1
+            unique = f"{name}_{i}"
+        self._columns[unique] = _Column(expression, step, step)
+        return Name(unique)
+
+    def let_all(self, operands: Iterable[Operand], name: str) -> list[Name]:
+        """Computed columns ``name_0``, ``name_1``, …."""
+        return [self.let(each, f"{name}_{i}") for i, each in enumerate(operands)]
+
+    def named(self, operand: Operand, name: str) -> Operand:
+        """A computed column for an expression that is used several times; itself, if there are many such columns."""
+        return operand if len(self._columns) > self.engine.most_columns // 4 else self.let(operand, name)
+
+    def cell(self, name: str) -> exp.Expression:
+        """A column of the user's table; an expression that uses it uses no computed columns."""
+        return quoted(name, SOURCE)
+
+    def _last_step(self, expression: exp.Expression, least: int = -1) -> int:
+        """The last step that an expression needs, −1 for the user's table; the step after it gets their columns."""
+        used, last = [], least
+        for node in expression.walk():
+            self._size += 1
+            if isinstance(node, exp.Column) and not node.args.get("table") and node.name != SOURCE:
+                used.append(self._columns[node.name])
+                last = max(last, used[-1].step)
+        self._check_size()
+        for column in used:
+            column.needed = max(column.needed, last + 1)
+        return last
+
+    def _check_size(self) -> None:
+        if self._size > MOST_NODES:
+            raise InputError(
+                "The model is too large for one SQL statement, which would have millions of numbers. Use fewer "
+                "columns, classes, levels or words.",
+                page=PAGE,
+            )
+
+    # ------------------------------------------------------------------ tables
+
+    def table(self, name: str, select: exp.Expression, columns: Sequence[str]) -> Table:
+        """A table of the statement that a query computes; the query uses no computed columns."""
+        return self._added(name, select, columns, None)
+
+    def values(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[exp.Expression]]) -> Table:
+        """A table of the statement with given rows. The first row has the types of the columns."""
+        self._size += sum(map(len, rows))
+        self._check_size()
+        own = tuple(Name(f"{column}_{len(self._tables) + 1}") for column in columns)
+        return self._added(name, exp.Values(expressions=[exp.Tuple(expressions=list(row)) for row in rows]), own, own)
+
+    def _added(
+        self, name: str, expression: exp.Expression, columns: Sequence[str], alias: tuple[Name, ...] | None
+    ) -> Table:
+        own = f"{self.prefix}{name}_{len(self._tables) + 1}"
+        self._tables[own] = expression, alias
+        return Table(own, tuple(map(Name, columns)))
+
+    def join(self, table: Table, on: Mapping[Name, Operand]) -> None:
+        """Let the columns of a table be those of its row with these values, or NULL if there is no such row."""
+        condition = balanced(
+            lambda a, b: exp.And(this=a, expression=b), [equal(value, column) for column, value in on.items()]
+        )
+        step = 1 + max(self._last_step(expression_of(value)) for value in on.values())
+        while len(self._joins.setdefault(step, [])) == MOST_JOINS:
+            step += 1
+        for value in on.values():
+            for node in expression_of(value).find_all(exp.Column):
+                self._columns[node.name].needed = max(self._columns[node.name].needed, step)
+        self._joins[step].append((table, condition))
+        for column in table.columns:
+            self._columns[column] = _Column(None, step, step)
+
+    # ------------------------------------------------------------------ statement
+
+    def statement(self, outputs: Sequence[tuple[Name, str]], kept: Sequence[str] | None) -> exp.Select:
+        """The statement: kept columns of the user's table, all if None, and computed columns with their names."""
+        finish = self._kept(kept)
+        last = 1 + max(self._columns[name].step for name in [*finish.names, *(name for name, _ in outputs)])
+        for name in [*finish.names, *(name for name, _ in outputs)]:
+            self._columns[name].needed = last
+        final = exp.select(*finish.columns)
+        step = f"{self.prefix}{last}"
+        for name, alias in outputs:
+            final = final.select(exp.alias_(exp.column(name, table=step), alias, quoted=True), copy=False)
+        final = final.from_(step, copy=False)
+        if finish.by_id is not None:
+            on = equal(exp.column("_rowid_", table=SOURCE), exp.column(finish.by_id, table=step))
+            final = final.join(self._source(), on=on, copy=False)
+        for name, (expression, columns) in self._tables.items():
+            alias = name if columns is None else f"{name}({', '.join(columns)})"
+            final = final.with_(alias, as_=expression, copy=False)
+        for i in range(last):
+            final = final.with_(f"{self.prefix}{i + 1}", as_=self._step(i), copy=False)
+        return final
+
+    def _step(self, i: int) -> exp.Select:
+        """The query of a step, whose columns later steps need."""
+        columns = []
+        for name, column in self._columns.items():
+            if column.step <= i < column.needed:
+                own = column.expression if column.step == i else None
+                columns.append(exp.column(name) if own is None else exp.alias_(own, name))
+        most = self.engine.most_columns
+        if len(columns) > most:
+            raise InputError(
+                f"The model is too large for one statement of {self.engine.title}: a subquery would have "
+                f"{counted(len(columns), 'column')}, and the most are {most:,}.",
+                page=PAGE,
+            )
+        select = exp.select(*(columns or [number(0.0)]))
+        select = select.from_(self._source() if i == 0 else f"{self.prefix}{i}", copy=False)
+        for table, condition in self._joins.get(i, ()):
+            select = select.join(exp.to_table(table.name), on=condition, join_type="left", copy=False)
+        return self.engine.fenced(select)
+
+    def _source(self) -> exp.Expression:
+        return exp.alias_(self.source.copy(), SOURCE, table=True)
+
+    def _kept(self, kept: Sequence[str] | None) -> _Kept:
+        if kept is not None:
+            names = self.let_all([self.cell(each) for each in kept], "kept")
+            pairs = zip(names, kept, strict=True)
+            return _Kept(names, [exp.alias_(exp.column(name), each, quoted=True) for name, each in pairs])
+        row = self.engine.whole_row()
+        if row is not None:
+            name = self.let(row, "input_row")
+            return _Kept([name], [self.engine.columns_of(name)])
+        name = self.let(exp.column("_rowid_", table=SOURCE), "input_id")
+        return _Kept([name], [exp.Column(this=exp.Star(), table=exp.to_identifier(SOURCE))], name)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """How the columns of the user's table come into the result.
+
+    Attributes
+    ----------
+    names : list of Name
+        Computed columns that hold them.
+    columns : list of exp.Expression
+        The columns themselves.
+    by_id : Name, optional
+        A computed column that identifies the row, if the table is joined again.
+    """
+
+    names: list[Name]
+    columns: list[exp.Expression]
+    by_id: Name | None = None
