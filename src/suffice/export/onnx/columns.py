@@ -1,0 +1,3 @@
+"""Scores of columns that have a form each; `suffice.families.formula` has the formulas."""
+
+from __future__ import annotations

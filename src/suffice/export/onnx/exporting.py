@@ -1,0 +1,141 @@
+"""A fitted model as a graph of ONNX, which computes the label and the probabilities of each row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any, get_args
+
+import numpy as np
+from onnx import ModelProto, helper
+
+from suffice import __version__, bayes
+from suffice.exceptions import InputError, did_you_mean
+from suffice.export.onnx.blocks import block_result
+from suffice.export.onnx.calibration import calibrated
+from suffice.export.onnx.graph import DTYPE, Graph, Kind, Value
+from suffice.export.onnx.inputs import Inputs, check_unicode, made_inputs, reads_matrix
+from suffice.export.onnx.operations import as_number, concatenated, exp, largest, normalized, squeezed, taken, where
+from suffice.export.onnx.precision import Precision, as_single, wide_columns
+from suffice.families.formula import WordReading
+from suffice.learning.fitted import Fitted
+from suffice.learning.scoring_rule import ScoringRule
+from suffice.numerics.types import Array
+
+__all__ = ["onnx_model"]
+
+OPERATORS, MACHINE_LEARNING, FORMAT = 18, 3, 8  # versions that ONNX Runtime reads since 1.14 (February 2023)
+MOST_BYTES = 2_000_000_000  # of a file in the format of Protocol Buffers
+OUTPUTS = ("label", "probabilities", "log_probabilities")
+NO_LABEL = {"text": "", "whole": np.iinfo(np.int64).min, "number": np.nan}
+
+
+def onnx_model(fitted: Fitted, precision: Precision = "double", missing: str = "") -> ModelProto:
+    """A graph with the labels and probabilities of a fitted model; see `GenerativeClassifier.to_onnx`."""
+    if precision not in get_args(Precision):
+        hint = did_you_mean(precision, get_args(Precision))
+        raise InputError(f"precision must be 'double' or 'float'; got {precision!r}.{hint}", argument="precision")
+    if not isinstance(missing, str):
+        raise InputError(
+            f"missing is the text of a missing cell in columns of texts; got {missing!r:.80}.", argument="missing"
+        )
+    rule, single = ScoringRule.of(fitted), set[int]()
+    if precision == "float":
+        single = _single_columns(fitted, rule)
+        rule = as_single(rule, single)
+    graph = Graph()
+    inputs = made_inputs(graph, fitted, rule, missing, single)
+    joint, wrong = _joint(graph, rule, inputs)
+    outputs = _outputs(graph, rule, joint, wrong, single=precision == "float")
+    names = _output_names([each.name for each in graph.inputs])
+    shapes: list[list[int | None]] = [[None], [None, len(rule.labels)], [None, len(rule.labels)]]
+    if graph.n_bytes > MOST_BYTES:
+        raise InputError(
+            f"The graph would have {graph.n_bytes / 1e9:.1f} GB; a file of ONNX can have 2 GB. Fit the model with "
+            "fewer columns, levels or words."
+        )
+    proto = graph.finished(fitted.specification.estimator, list(zip(names, outputs, shapes, strict=True)))
+    model = helper.make_model(
+        proto,
+        ir_version=FORMAT,
+        opset_imports=[helper.make_opsetid("", OPERATORS), helper.make_opsetid("ai.onnx.ml", MACHINE_LEARNING)],
+        producer_name="suffice",
+        producer_version=__version__,
+    )
+    words = {each.name: _reading(reading) for (_, reading), each in inputs.words.items()}
+    helper.set_model_props(model, {"missing": missing, **({"words": json.dumps(words)} if words else {})})
+    return model
+
+
+def _reading(reading: WordReading) -> dict[str, Any]:
+    """How the words of an input are found in a text."""
+    return {name: value for name, value in asdict(reading).items() if name != "combining"}
+
+
+def _joint(graph: Graph, rule: ScoringRule, inputs: Inputs) -> tuple[Value, Value | None]:
+    """log p(x, y) up to a term of each row (n, K), and the rows that the model refuses (n, 1), or None."""
+    one = graph.constant(np.array([1]), "whole")
+    shape = concatenated([inputs.rows, one], 0)
+    joint = graph.op("Expand", graph.constant(rule.log_prior[None], "number"), shape, kind="number")
+    wrong: Value | None = None
+    for block in rule.blocks:
+        scores, errors = block_result(inputs, block)
+        joint = joint if scores is None else joint + scores
+        for error in errors:
+            wrong = error if wrong is None else wrong | error
+    return where(joint < np.inf, joint, -np.inf), wrong
+
+
+def _outputs(graph: Graph, rule: ScoringRule, joint: Value, wrong: Value | None, *, single: bool) -> list[Value]:
+    """Labels (n,), probabilities and their logarithms (n, K)."""
+    possible = largest(joint, 1) > -np.inf
+    scores = where(possible, joint, bayes.log_prior(rule.prior))
+    if rule.calibration is not None:
+        scores = calibrated(scores, rule.calibration)
+    logs = normalized(scores, 1)
+    code = graph.op("ArgMax", scores, kind="whole", axis=1)
+    likeliest = int(np.argmax(rule.prior))
+    n_classes = len(rule.labels)
+    if rule.impossible == "prior":
+        logs = where(possible, logs, bayes.log_prior(rule.prior))
+    else:
+        logs = where(possible, logs, np.nan)
+    code = where(possible, code, n_classes if rule.impossible == "error" else likeliest, "whole")
+    if wrong is not None:
+        logs, code = where(wrong, np.nan, logs), where(wrong, n_classes, code, "whole")
+    label = squeezed(_labels(graph, rule.labels, code), 1)
+    results = exp(logs), logs
+    return [label, *(as_number(each, "single") if single else each for each in results)]
+
+
+def _labels(graph: Graph, labels: Array, code: Value) -> Value:
+    """The label of each code; beyond the last class, one that no class has."""
+    values = labels.tolist()
+    kind: Kind = "number"
+    if all(isinstance(each, str) for each in values):
+        kind = "text"
+        for each in values:
+            check_unicode(each, "A label")
+    elif all(isinstance(each, int) for each in values):  # booleans, too
+        kind = "whole"
+        if max(map(abs, values), default=0) >= 1 << 63:
+            raise InputError("A label is a whole number too large for int64, so a graph cannot hold it.")
+    every = np.empty(len(values) + 1, dtype=object)
+    every[:] = [*values, NO_LABEL[kind]]
+    return taken(graph, every if kind == "text" else every.astype(DTYPE[kind]), code, kind=kind)
+
+
+def _single_columns(fitted: Fitted, rule: ScoringRule) -> set[int]:
+    """Positions of the columns whose numbers come as float32; a matrix has one type."""
+    every, wide = {column.position for column in rule.columns}, wide_columns(rule)
+    return set() if wide and reads_matrix(fitted, rule) else every - wide
+
+
+def _output_names(inputs: list[str]) -> list[str]:
+    """Names of the outputs, with an underscore where an input has the name."""
+    out = []
+    for name in OUTPUTS:
+        while name in inputs:
+            name += "_"
+        out.append(name)
+    return out

@@ -1,0 +1,1 @@
+"""Fitted models as equal models of scikit-learn."""
