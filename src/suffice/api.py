@@ -45,35 +45,44 @@ MODELS = {
     "text": "TextNaiveBayes",
 }
 """Short names of the library's own classifiers, for the shell."""
+QUERY_OPTIONS = ("types", "bad_rows", "nulls", "nulls_only", "batch_rows")
 
 
 # ---------------------------------------------------------------------- fit
 
 
 @overload
-def fit(data: Any, target: str, *, model: E | type[E], **options: Any) -> E: ...
-@overload
-def fit(data: Any, target: str, *, model: Literal["ensemble"] | None = None, **options: Any) -> GenerativeEnsemble: ...
-@overload
-def fit(data: Any, target: str, *, model: Literal["naive-bayes"], **options: Any) -> NaiveBayes: ...
-@overload
-def fit(data: Any, target: str, *, model: Literal["discriminant"], **options: Any) -> GaussianDiscriminant: ...
-@overload
-def fit(data: Any, target: str, *, model: Literal["averaged-dependence"], **options: Any) -> AveragedDependence: ...
-@overload
-def fit(data: Any, target: str, *, model: Literal["text"], **options: Any) -> TextNaiveBayes: ...
+def fit(data: Any = ..., target: str = ..., *, model: E | type[E], **options: Any) -> E: ...
 @overload
 def fit(
-    data: Any,
-    target: Any,
+    data: Any = ..., target: str = ..., *, model: Literal["ensemble"] | None = None, **options: Any
+) -> GenerativeEnsemble: ...
+@overload
+def fit(data: Any = ..., target: str = ..., *, model: Literal["naive-bayes"], **options: Any) -> NaiveBayes: ...
+@overload
+def fit(
+    data: Any = ..., target: str = ..., *, model: Literal["discriminant"], **options: Any
+) -> GaussianDiscriminant: ...
+@overload
+def fit(
+    data: Any = ..., target: str = ..., *, model: Literal["averaged-dependence"], **options: Any
+) -> AveragedDependence: ...
+@overload
+def fit(data: Any = ..., target: str = ..., *, model: Literal["text"], **options: Any) -> TextNaiveBayes: ...
+@overload
+def fit(
+    data: Any = ...,
+    target: Any = ...,
     *,
     model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
     **options: Any,
 ) -> GenerativeClassifier: ...
 def fit(
-    data: Any,
+    data: Any = None,
     target: Any = None,
     *,
+    query: str | None = None,
+    connection: Any = None,
     model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
     weights: Any = None,
     columns: Sequence[str] | None = None,
@@ -93,6 +102,10 @@ def fit(
     target : str or array-like of shape (n,), optional
         The name of the column with the class labels, or the labels of rows in memory. Default: ``"label"`` for mails;
         for a fitted ``model``, the target of the source it learned from last.
+    query : str, optional
+        A SELECT, whose rows are read instead of ``data``.
+    connection : str or connection, optional
+        The database of the query: a URI or an open connection, as `suffice.sources.open_query` accepts them.
     model : estimator, class or name, default="ensemble", and "text" for mails and texts
         An estimator with its parameters, a class, or a name. The estimator is not changed: if it is fitted, a copy of
         it continues to learn. The names are "ensemble", "naive-bayes", "discriminant", "averaged-dependence" and
@@ -126,6 +139,7 @@ def fit(
     --------
     suffice.GenerativeEnsemble : The default model.
     suffice.sources.open_source : Opens the files, and explains the options for reading them.
+    suffice.sources.open_query : Opens a query on a database.
     suffice.load : Loads a saved model.
     suffice.merge : Combines models that were fitted to different rows.
 
@@ -142,6 +156,7 @@ def fit(
     >>> fit(texts, ["spam", "spam", "ham", "ham"]).predict(["a free lunch prize"])
     array(['spam'], dtype='<U4')
     """
+    _check_rows_given(data, query, connection, target)
     estimator = None if model is None else _estimator(model)
     if isinstance(target, Iterable) and not isinstance(target, str):
         if isinstance(data, Mapping | str):
@@ -164,7 +179,7 @@ def fit(
     if table is not None and (isinstance(table, PartitionedTable) or pushdown is True or not reading):
         rows = _rows_of_table(table, target, weights, columns, ignore, reading, pushdown, progress)
         return _learned(_estimator("ensemble") if estimator is None else estimator, rows, validate)
-    source = _opened(data, target, weights, columns, ignore, reading)
+    source = _opened(data, target, weights, columns, ignore, reading, query, connection)
     if estimator is None:
         estimator = _estimator("text" if source.documents else "ensemble")
     if target is None and source.documents and MAIL_LABEL in source.names:
@@ -181,6 +196,23 @@ def _learned(estimator: GenerativeClassifier, rows: TrainingRows, validate: Any)
         fresh: GenerativeClassifier = clone(estimator)
         return fresh.with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
     return estimator.with_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
+
+
+def _check_rows_given(data: Any, query: object, connection: object, target: object) -> None:
+    """Raise `InputError` unless there are rows, or a query and its connection."""
+    if query is None and connection is None:
+        if data is None:
+            raise InputError("Give the rows, or a query and its connection.", argument="data")
+        return
+    if data is not None:
+        raise InputError("Give either rows or a query, not both.", argument="query")
+    if query is None or connection is None:
+        lacks = "query" if query is None else "connection"
+        raise InputError(
+            f"A query needs a connection, and a connection a query; the {lacks} is missing.", argument=lacks
+        )
+    if target is not None and not isinstance(target, str):
+        raise InputError("The target of a query is the name of one of its columns.", argument="target")
 
 
 def _check_rows_in_memory(options: list[str]) -> None:
@@ -205,8 +237,8 @@ def _rows_of_table(
 ) -> TrainingRows:
     if reading:
         raise InputError(
-            f"{listed(list(reading))} cannot be given for {table.described}, whose columns have types. Convert the columns "
-            f"with {table.engine}.",
+            f"{listed(list(reading))} cannot be given for {table.described}, whose columns have types. Convert the "
+            f"columns with {table.engine}.",
             argument=next(iter(reading)),
         )
     if target is None:
@@ -226,6 +258,8 @@ def _opened(
     columns: Sequence[str] | None,
     ignore: Sequence[str],
     reading: dict[str, Any],
+    query: str | None = None,
+    connection: Any = None,
 ) -> Source:
     if isinstance(data, Source):
         given = [*(["columns"] if columns is not None else []), *(["ignore"] if ignore else []), *reading]
@@ -238,7 +272,14 @@ def _opened(
     lost = [name for name in own if name in ignore]
     if lost:
         raise InputError(f"Column {listed(lost)} cannot be ignored: it is the target or the weights.", column=lost[0])
-    return open_source(data, columns=columns, ignore=ignore, **reading)
+    if query is None:
+        return open_source(data, columns=columns, ignore=ignore, **reading)
+    of_files = [name for name in reading if name not in QUERY_OPTIONS]
+    if of_files:
+        raise InputError(f"{listed(of_files)} cannot be given with a query.", argument=of_files[0])
+    from suffice.sources.databases import open_query
+
+    return open_query(query, connection, columns=columns, ignore=ignore, **reading)
 
 
 def _estimator(model: Any) -> GenerativeClassifier:
@@ -380,6 +421,11 @@ def loads(content: bytes | bytearray | memoryview) -> GenerativeClassifier:
     >>> suffice.loads(model.to_bytes()).predict([[7.0]])
     array(['large'], dtype='<U5')
     """
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise InputError(
+            f"loads takes the bytes of a model; got {type(content).__name__}. Read a file with suffice.load(path).",
+            argument="content",
+        )
     return _of_class(model_of_bytes(content))
 
 

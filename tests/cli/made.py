@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,17 @@ def write_csv(path, columns):
         out.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
 
 
+def write_database(path, tables):
+    database = sqlite3.connect(path)
+    for table, columns in tables.items():
+        names = ", ".join(f'"{name}"' for name in columns)
+        database.execute(f"CREATE TABLE {table} ({names})")
+        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", rows)
+    database.commit()
+    database.close()
+
+
 def fitted(columns, **settings):
     table = pa.table({name: values for name, values in columns.items() if name != "species"})
     return NaiveBayes(**settings).fit(table, np.asarray(columns["species"], dtype=str))
@@ -63,6 +75,7 @@ def make(folder: Path):
     for name, columns in {"train": train, "test": test, "monday": monday, "tuesday": tuesday}.items():
         write_csv(folder / f"{name}.csv", columns)
     pq.write_table(pa.table(test), folder / "new.parquet")
+    write_database(folder / "flowers.db", {"train": train, "test": test})
     (folder / "parts").mkdir()
     for i in range(3):
         pq.write_table(pa.table(rows_of(train, slice(i, None, 3))), folder / "parts" / f"part-{i}.parquet")

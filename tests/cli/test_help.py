@@ -180,23 +180,31 @@ def test_options_are_grouped():
         *("Data", "Model", "Settings of all models", "Settings of ensemble and naive-bayes"),
         *("Settings of ensemble and averaged-dependence", "Settings of all models but ensemble"),
         *("Settings of naive-bayes", "Settings of discriminant", "Settings of averaged-dependence", "Settings of text"),
-        *("Validation", "Reading files", "Output", "Other"),
+        *("Validation", "Reading files", "Reading a database", "Output", "Other"),
     ]
     assert of_fit["Data"] == ["target", "columns", "ignore", "weights"]
     assert "bad-rows" in of_fit["Reading files"]
     assert of_fit["Output"] == ["output", "json"]
     assert of_fit["Other"] == ["quiet", "debug", "help"]
-    assert list(headings("compare")) == ["Data", "Comparison", "Reading files", "Output", "Other"]
+    assert list(headings("compare")) == ["Data", "Comparison", "Reading files", "Reading a database", "Output", "Other"]
     of_predict, of_explain, of_remove = map(headings, ("predict", "explain", "remove"))
-    assert list(of_predict) == ["Data", "Decisions", "Reading files", "Output", "Other"]
+    assert list(of_predict) == ["Data", "Decisions", "Reading files", "Reading a database", "Output", "Other"]
     assert of_predict["Decisions"] == ["threshold", "cost", "prior", "impossible"]
     assert of_predict["Output"] == ["output", "to", "keep", "no-density"]
-    assert list(of_explain) == ["Data", "Explanation", "Reading files", "Output", "Other"]
+    assert list(of_explain) == ["Data", "Explanation", "Reading files", "Reading a database", "Output", "Other"]
     assert of_explain["Data"] == ["text", "row", "columns", "ignore"]
-    assert list(of_remove) == ["Data", "Reading files", "Output", "Other"]
+    assert list(of_remove) == ["Data", "Reading files", "Reading a database", "Output", "Other"]
     assert of_remove["Data"] == ["target", "columns", "ignore", "weights"]
     assert of_remove["Output"] == ["output", "json"]
-    assert list(headings("inspect")) == ["Options", "Assumptions", "Data", "Reading files", "Output", "Other"]
+    assert list(headings("inspect")) == [
+        "Options",
+        "Assumptions",
+        "Data",
+        "Reading files",
+        "Reading a database",
+        "Output",
+        "Other",
+    ]
     for name in NAMES:  # every option is there once
         options = [option for each in headings(name).values() for option in each]
         assert len(options) == len(set(options))

@@ -70,6 +70,8 @@ suffice fit inbox -o filter.suffice
 suffice fit tuesday.csv -t species --like monday.suffice -o tuesday.suffice
 suffice fit monday.csv -t species --update flowers.suffice -o flowers.suffice
 cat train.csv | suffice fit - -t species --json
+suffice fit --database sqlite:///flowers.db --query 'SELECT * FROM train' \\
+    -t species
 """
 
 

@@ -42,6 +42,7 @@ MODULES: dict[str, str | None] = {
     "suffice.plotting": "docs/plotting.md",
     "suffice.report": "docs/report.md",
     "suffice.sources": "docs/files.md",
+    "suffice.sources.databases": "docs/engines.md",
     "suffice.sources.documents": COMMAND,
     "suffice.sources.files.mails": "docs/mail.md",
     "suffice.statistics.pair_counts": "docs/averaged_dependence.md",

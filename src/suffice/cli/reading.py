@@ -13,6 +13,7 @@ import click
 
 from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import Choice, note, note_reading, section
+from suffice.cli.databases import DATABASE_OPTIONS, DataArgument, DatabaseQuery, open_database_query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,8 +50,8 @@ TYPES = ("number", "text", "category", "yes/no", "time")
 # A file that cannot be read is reported by the library, as bad data and not as wrong usage.
 data_path = click.Path(allow_dash=True, readable=False)
 model_path = click.Path(readable=False)
-data_argument = click.argument("data", nargs=-1, required=True, type=data_path)
-optional_data_argument = click.argument("data", nargs=-1, type=data_path)
+data_argument = click.argument("data", cls=DataArgument, nargs=-1, required=True, type=data_path)
+optional_data_argument = click.argument("data", cls=DataArgument, nargs=-1, type=data_path)
 model_argument = click.argument("model", type=model_path)
 target_option = click.option("-t", "--target", required=True, metavar="COL", help="Column with the class labels.")
 known_target_option = click.option(
@@ -250,7 +251,7 @@ OPTIONS = (
 
 
 def reading_options(function: F) -> F:
-    """Add the options for reading files. The function gets them as ``reading``, a `ReadingOptions`."""
+    """Add the options for reading files and databases. The function gets them as ``reading``, a `ReadingOptions`."""
 
     @functools.wraps(function)
     def with_reading(*args: object, **given: Any) -> object:
@@ -276,7 +277,8 @@ def reading_options(function: F) -> F:
         }
         return function(*args, reading=reading, **given)
 
-    decorated: Any = section("Reading files", *OPTIONS)(with_reading)
+    of_databases: Any = section("Reading a database", *DATABASE_OPTIONS)(with_reading)
+    decorated: Any = section("Reading files", *OPTIONS)(of_databases)
     return decorated  # type: ignore[no-any-return]
 
 
@@ -304,9 +306,12 @@ def open_data(
     conflicts = [name for name in ignore or () if name in required]
     if conflicts:
         raise click.UsageError(f"--ignore names the column {listed(conflicts)}, which another option uses.")
-    _check_paths(data)
-    paths = data[0] if len(data) == 1 else list(data)
-    source = open_source(paths, columns=chosen, ignore=ignore or (), text_column=text_column, **reading)
+    if data and isinstance(data[0], DatabaseQuery):
+        source = open_database_query(data[0], {**reading}, chosen, ignore or ())
+    else:
+        _check_paths(data)
+        paths = data[0] if len(data) == 1 else list(data)
+        source = open_source(paths, columns=chosen, ignore=ignore or (), text_column=text_column, **reading)
     for name in required:
         source.check_column(name)
     if target is not None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["shell_spelling"]
 
 OPTIONS = {
+    "connection": "--database",
     "n_samples": "--rows",
     "random_state": "--seed",
     "sample_weight": "--weights",

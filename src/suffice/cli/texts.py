@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.command import MISSING_DATA
-from suffice.cli.reading import ReadingOptions, data_path, open_data
+from suffice.cli.reading import ReadingOptions, open_data, optional_data_argument
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["data_or_texts", "open_rows", "text_column", "text_option"]
 
-data_or_texts = click.argument("data", nargs=-1, type=data_path)
+data_or_texts = optional_data_argument
 text_option = click.option(
     "--text", "texts", multiple=True, metavar="TEXT", help="Text to use instead of DATA, for a text model. Repeatable."
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import BinaryIO, TypeGuard
 
 from suffice.exceptions import Argument, InputError, listed
@@ -19,7 +20,7 @@ from suffice.sources.files.reader import (
 from suffice.sources.files.source import Rows, Source, check_names, described_name
 from suffice.sources.files.types import REQUESTABLE
 
-__all__ = ["BATCH_ROWS", "is_labelled_source", "is_source", "open_source"]
+__all__ = ["BATCH_ROWS", "check_options", "is_labelled_source", "is_source", "open_source", "source_of"]
 
 BATCH_ROWS = 1 << 17
 BAD_ROWS = ("error", "skip")
@@ -140,8 +141,37 @@ def open_source(
     """
     if isinstance(data, Source):
         return data
-    _need_pyarrow()
     check_format(format)
+    check_date_format(date_format)
+    _check_separators(decimal, thousands)
+    if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & set("\r\n")):
+        raise InputError(
+            Argument("comment"), f" must be the text that comments begin with; got {comment!r:.80}.", argument="comment"
+        )
+    options = replace(
+        check_options(types, bad_rows, nulls, nulls_only, batch_rows),
+        delimiter=delimiter,
+        header=header,
+        names=names,
+        quote="" if quote is None or quote == "none" else quote,
+        comment=comment or "",
+        encoding=encoding,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+    )
+    return source_of(_rows_of(data, format, options, text_column), options, columns, ignore)
+
+
+def check_options(
+    types: Mapping[str, str] | None,
+    bad_rows: str,
+    nulls: Sequence[str],
+    nulls_only: Sequence[str] | None,
+    batch_rows: int,
+) -> ReadOptions:
+    """Check the options of `open_source` that apply to all sources."""
+    _need_pyarrow()
     if bad_rows not in BAD_ROWS:
         raise InputError(f"bad_rows must be one of {listed(BAD_ROWS)}; got {bad_rows!r:.80}.", argument="bad_rows")
     if not isinstance(batch_rows, int) or batch_rows < 1:
@@ -167,32 +197,20 @@ def open_source(
             " replaces them. Set one of them.",
             argument="nulls_only",
         )
-    check_date_format(date_format)
-    _check_separators(decimal, thousands)
-    if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & set("\r\n")):
-        raise InputError(
-            Argument("comment"), f" must be the text that comments begin with; got {comment!r:.80}.", argument="comment"
-        )
-    options = ReadOptions(
+    return ReadOptions(
         requested,
         bad_rows,
-        delimiter,
-        header,
-        names,
-        quote="" if quote is None or quote == "none" else quote,
-        comment=comment or "",
-        encoding=encoding,
         nulls=tuple(nulls),
         nulls_only=None if nulls_only is None else tuple(nulls_only),
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
         batch_rows=batch_rows,
     )
-    rows = _rows_of(data, format, options, text_column)
+
+
+def source_of(rows: Rows, options: ReadOptions, columns: Sequence[str] | None, ignore: Sequence[str]) -> Source:
+    """The source of some columns of rows; raises if there are no such columns."""
     available = rows.layout.names
     described = described_name(rows.name)
-    for some in (columns or (), ignore, requested):
+    for some in (columns or (), ignore, options.types):
         check_names(some, available, described, rows.layout)
     ignored = set(ignore)
     chosen = [name for name in (available if columns is None else columns) if name not in ignored]

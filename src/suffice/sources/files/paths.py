@@ -24,6 +24,7 @@ __all__ = [
 
 Path: TypeAlias = "str | os.PathLike[str] | os.PathLike[bytes]"
 DIGITS = re.compile(r"(\d+)")
+DATABASE = re.compile(r"(postgres(ql)?|sqlite|duckdb|mysql|mariadb|mssql|oracle)(\+\w+)?://", re.IGNORECASE)
 HIDDEN = re.compile(r"(?:^|[\\/])[._]")  # a part of a path that names something hidden
 
 
@@ -137,6 +138,16 @@ def _named(path: str | bytes) -> list[str]:
     expanded = os.path.expanduser(given)
     if os.path.lexists(expanded) or not glob.has_magic(expanded):
         if "://" in expanded and not os.path.lexists(expanded):
+            if DATABASE.match(given):
+                raise InputError(  # without the URI, which can hold a password
+                    "This is the URI of a database, not a file. Pass it as ",
+                    Argument("connection"),
+                    ", with a ",
+                    Argument("query"),
+                    ".",
+                    argument="connection",
+                    page="docs/engines.md",
+                )
             raise InputError(
                 f"{given} is a URL, not a file. Download it first, or pipe it to standard input.", file=given
             )

@@ -372,7 +372,8 @@ class Source:
         check_names([*chosen, *written], self.names, self.name, self._rows.layout)
         for each in [*chosen, *(written if self.written_as == "typed" else ())]:
             if each in self._rows.layout.unreadable:
-                raise self._rows.layout.unreadable[each].with_traceback(None)
+                error = self._rows.layout.unreadable[each]
+                raise error.restated(*error.sentence)  # a copy, because its traceback refers to this source
         if not chosen:
             raise InputError(f"There is no column of {described_name(self.name)} to read. Choose at least one.")
         if self._was_read and not self.repeatable:
