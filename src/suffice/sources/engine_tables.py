@@ -148,7 +148,7 @@ class PartitionedTable(EngineTable):
     """
 
     is_elsewhere = True
-    keeps_columns: ClassVar[bool] = True
+    keeps_columns: bool = True
 
     def with_labels(self, y: object, sample_weight: object) -> tuple[Self, str, str | None]:
         """The table with labels and weights that are not columns of it, and the names of these columns."""

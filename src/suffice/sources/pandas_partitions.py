@@ -1,0 +1,194 @@
+"""What happens to a partition in pandas or NumPy where it is: its rows go to Arrow, its results come back as frames.
+
+The result of a partition is a frame of one cell, so that an engine can treat results as it treats its tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suffice.exceptions import InputError, SufficeError, counted, listed
+from suffice.numerics.types import Array
+from suffice.sources.engine_tables import AnswerPart, SummarizePart
+from suffice.sources.engine_types import ArrowArray, ArrowTable, NativeFrame, NativeSeries
+
+__all__ = [
+    "answered",
+    "answered_block",
+    "evaluated",
+    "first_rows",
+    "first_together",
+    "merged",
+    "no_result",
+    "pandas_answer",
+    "random_rows",
+    "rows_of_frame",
+    "summarized",
+    "with_columns",
+]
+
+Evaluate = Callable[[int, NativeFrame], Any]
+
+
+# ---------------------------------------------------------------------- results
+
+
+def evaluated(frame: NativeFrame, evaluate: Evaluate, first: int, partition_info: dict[str, Any]) -> NativeFrame:
+    """The result of one partition; ``first`` is the number of the first one."""
+    part = first + int(partition_info["number"])
+    with _in_partition(part):
+        return _frame_of(evaluate(part, frame))
+
+
+def merged(frame: NativeFrame, merge: Callable[[Sequence[Any]], Any]) -> NativeFrame:
+    """The merge of the results of some partitions, in their order."""
+    return _frame_of(merge(frame["result"].tolist()) if len(frame) else None)
+
+
+def no_result() -> NativeFrame:
+    """The frame of a partition that has no result."""
+    return _frame_of(None)
+
+
+def _frame_of(result: object) -> NativeFrame:
+    import pandas as pd
+
+    cells = np.empty(0 if result is None else 1, dtype=object)
+    if len(cells):
+        cells[0] = result  # in a list, pandas would look into an Arrow table
+    return pd.DataFrame({"result": pd.Series(cells, dtype=object)})
+
+
+@contextlib.contextmanager
+def _in_partition(part: int) -> Iterator[None]:
+    """Name the partition in an error about its rows."""
+    try:
+        yield
+    except SufficeError as error:
+        raised = error.restated(f"Partition {part}: ", *error.sentence)
+        raised.partition = part
+        raise raised from error
+
+
+# ---------------------------------------------------------------------- what is evaluated
+
+
+def summarized(part: int, frame: NativeFrame, summarize: SummarizePart, names: Sequence[str]) -> bytes | None:
+    """The summary of the rows; None if there are none."""
+    return summarize(part, partial(rows_of_frame, frame, names)) if len(frame) else None
+
+
+def first_rows(part: int, frame: NativeFrame, names: Sequence[str], n_rows: int | None) -> ArrowTable | None:
+    """The first rows, or all; None if there are none."""
+    return rows_of_frame(frame.iloc[:n_rows], names) if len(frame) else None
+
+
+def first_together(tables: Sequence[ArrowTable], n_rows: int | None) -> ArrowTable:
+    """The first rows of some partitions, or all."""
+    import pyarrow as pa
+
+    return pa.concat_tables(tables, promote_options="permissive").slice(0, n_rows)
+
+
+def random_rows(part: int, frame: NativeFrame, names: Sequence[str], share: float) -> ArrowTable | None:
+    """Each row with the same probability, the same ones each time."""
+    chosen = np.random.default_rng([0, part]).random(len(frame)) < share
+    return first_rows(part, frame[chosen], names, None)
+
+
+# ---------------------------------------------------------------------- frames from frames
+
+
+def with_columns(
+    frame: NativeFrame, *series: NativeSeries, names: Sequence[str], partition_info: dict[str, Any]
+) -> NativeFrame:
+    """The partition with labels and weights beside it, whose rows are matched in order."""
+    for name, values in zip(names, series, strict=True):
+        if len(values) != len(frame):
+            with _in_partition(int(partition_info["number"])):
+                raise InputError(f"X has {counted(len(frame), 'row')}, and {name} has {len(values):,}.")
+    return frame.assign(**{name: values.array for name, values in zip(names, series, strict=True)})
+
+
+def answered(
+    frame: NativeFrame,
+    evaluate: AnswerPart,
+    names: Sequence[str],
+    labels: Array | None,
+    partition_info: dict[str, Any],
+) -> NativeFrame:
+    """The answers for the rows of a partition, with its index."""
+    with _in_partition(int(partition_info["number"])):
+        return pandas_answer(evaluate(rows_of_frame(frame, names)), labels, frame.index)
+
+
+def pandas_answer(found: ArrowTable, labels: Array | None, index: Any) -> NativeFrame:
+    """An answer as a frame, whose columns are named by ``labels`` if given, or as a series if it is one column."""
+    import pandas as pd
+
+    frame = found.to_pandas().set_axis(index)
+    if labels is not None:
+        return frame.set_axis(pd.Index(labels), axis="columns")
+    return frame if found.num_columns > 1 else frame.iloc[:, 0]
+
+
+def answered_block(block: Array, evaluate: AnswerPart, block_info: dict[Any, Any]) -> Array:
+    """The answers for a block of an array: one column as it is, several side by side."""
+    import pandas as pd
+
+    names, out = [str(j) for j in range(block.shape[1])], block_info[None]
+    with _in_partition(int(out["chunk-location"][0])):
+        found = evaluate(rows_of_frame(pd.DataFrame(block, columns=names), names))
+    columns = [column.to_numpy() for column in found.columns]
+    return (np.column_stack(columns) if len(out["chunk-shape"]) > 1 else columns[0]).astype(out["dtype"], copy=False)
+
+
+# ---------------------------------------------------------------------- pandas to Arrow
+
+
+def rows_of_frame(frame: NativeFrame, names: Sequence[str]) -> ArrowTable:
+    """Columns of a pandas frame, in any order there, without its index."""
+    import pyarrow as pa
+
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise InputError(
+            f"There is no column {missing[0]!r:.80}. The columns are {listed(list(frame.columns))}.", column=missing[0]
+        )
+    return pa.table({name: _arrow_column(frame[name]) for name in names})
+
+
+def _arrow_column(values: NativeSeries) -> ArrowArray:
+    """A column in Arrow; categories have indices of 32 bits, so that those of several partitions can be joined."""
+    import pyarrow as pa
+
+    try:
+        column = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise _not_convertible(values, error) from error
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if pa.types.is_null(column.type.value_type):
+        return pa.nulls(len(column))
+    return column.cast(pa.dictionary(pa.int32(), column.type.value_type))
+
+
+def _not_convertible(values: NativeSeries, error: Exception) -> InputError:
+    """The error for a column that Arrow cannot hold, which names the first cell of another type than the first."""
+    types = [type(cell).__name__ for cell in values.to_numpy(dtype=object)]
+    present = np.flatnonzero(~np.asarray(values.isna(), dtype=bool))
+    other = next((int(row) for row in present if types[row] != types[present[0]]), None)
+    if other is None:
+        reason = str(error).splitlines()[0].rstrip(".")
+        return InputError(f"Column {values.name!r:.80} cannot be converted to Arrow: {reason}.", column=values.name)
+    return InputError.in_row(
+        f"holds a value of type {types[other]}, but those before are of type {types[present[0]]}. Convert the column "
+        "to one type.",
+        rows=[other],
+        column=values.name,
+    )
