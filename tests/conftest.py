@@ -12,15 +12,15 @@ if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
 
 
-PAGES = Path(__file__).parent / "browser"
+ON_DEMAND = [Path(__file__).parent / folder for folder in ("browser", "engines")]
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Tests of pages need a browser: they run only if they are named, as by ``make test-browser``."""
-    if collection_path != PAGES:
+    """Tests of pages and of engines need other programs: they run only if named, as by ``make test-browser``."""
+    if collection_path not in ON_DEMAND:
         return None
     named = (config.invocation_params.dir / arg.split("::")[0] for arg in config.args)
-    return None if any(PAGES in (path.resolve(), *path.resolve().parents) for path in named) else True
+    return None if any(collection_path in (path.resolve(), *path.resolve().parents) for path in named) else True
 
 
 def pytest_collection():
