@@ -141,7 +141,8 @@ PUBLIC = {
         "is_source",
         "open_source",
     ],
-    "suffice.sources": ["Source", "open_source"],
+    "suffice.sources": ["Source", "open_query", "open_source"],
+    "suffice.sources.databases": ["open_query"],
     "suffice.statistics": [
         "BinCounts",
         "ByClass",

@@ -54,8 +54,8 @@ class Opened:
         return self.fitted.reader.with_absent_columns(rows, self.columns, self.fitted.layout)
 
 
-def opened(fitted: Fitted, table: EngineTable | ArrowTable) -> Opened:
-    """Open a table for predictions."""
+def opened(fitted: Fitted, table: EngineTable | Source | ArrowTable) -> Opened:
+    """Open a table or a source for predictions."""
     source, reader, layout = open_source(table), fitted.reader, fitted.layout
     columns = reader.prediction_columns(source, [fitted.target], (), layout, fitted.optional_columns)
     read_as_known(source, columns, reader, layout)

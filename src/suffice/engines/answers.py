@@ -15,6 +15,7 @@ from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Array
 from suffice.sources.engine_tables import Answers, EngineTable, PartitionedTable, engine_table
 from suffice.sources.engine_types import ArrowTable
+from suffice.sources.files import Source
 from suffice.sources.row_reader import check_columns, stand_in
 from suffice.tables import Table
 
@@ -24,12 +25,12 @@ __all__ = ["answer_table", "rows_to_predict"]
 def answer_table(
     fitted: Fitted, X: object, method: str, answer: Callable[[Table], Array] | None = None, **options: object
 ) -> Any:
-    """The answer to a prediction method for a table of an engine; None if X is something else.
+    """The answer to a prediction method for a table of an engine or a source; None if X is something else.
 
     If the rows are elsewhere, it is a lazy table of the engine, which has the columns of the answer beside its own.
     Otherwise it is an array, from ``answer`` for batches of rows; without this function, None.
     """
-    table = engine_table(X)
+    table = _table_or_source(X)
     if table is None:
         return None
     if isinstance(table, PartitionedTable):
@@ -62,8 +63,8 @@ def _mapped(fitted: Fitted, table: PartitionedTable, method: str, options: dict[
 
 
 def rows_to_predict(fitted: Fitted, X: object) -> Table:
-    """Rows to predict for as a table in this process: those of an engine, or any other rows."""
-    table = engine_table(X)
+    """Rows to predict for as a table in this process: those of an engine or a source, or any other rows."""
+    table = _table_or_source(X)
     if table is None:
         return fitted.reader.rows(X, fitted.layout)
     if isinstance(table, PartitionedTable):
@@ -78,7 +79,11 @@ def rows_to_predict(fitted: Fitted, X: object) -> Table:
     return _table(fitted, pa.concat_tables(rows).combine_chunks() if rows else opened(fitted, table).no_rows())
 
 
-def _batches(fitted: Fitted, table: EngineTable) -> Iterator[ArrowTable]:
+def _table_or_source(X: object) -> EngineTable | Source | None:
+    return X if isinstance(X, Source) else engine_table(X)
+
+
+def _batches(fitted: Fitted, table: EngineTable | Source) -> Iterator[ArrowTable]:
     """The columns that the model reads, batch by batch."""
     yield from opened(fitted, table).batches()
 

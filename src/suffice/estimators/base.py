@@ -238,8 +238,9 @@ class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, d), or a source
             The rows. A source is a path, a glob, a list of them, or an object with an Arrow stream (a reader, a frame,
-            a query); it is read in batches, so memory is bounded. See `suffice.sources.files.open_source`. All columns
-            of a source except those named by ``y`` and ``sample_weight`` are features.
+            a query); it is read in batches, so memory is bounded. See `suffice.sources.files.open_source`. A source may
+            also be a table of DuckDB, Polars (lazy), Ibis, Spark, Dask or Ray, which is learned where its rows are. All
+            columns of a source except those named by ``y`` and ``sample_weight`` are features.
         y : array-like of shape (n,), or str
             Class labels: numbers, strings or booleans. For a source, the name of the target column.
         sample_weight : array-like of shape (n,), or str, optional

@@ -262,7 +262,7 @@ def _reported(
         schema.found,
         rows.how,
     )
-    return fitted.with_parts(report=report, target=rows.target)
+    return fitted.with_parts(report=report, target=rows.named_target or fitted.target)
 
 
 def _scores(

@@ -378,6 +378,11 @@ class LabelledSource(TrainingRows):
         """Name of the source in messages."""
         return self.source.name or "the source"
 
+    @property
+    def named_target(self) -> str | None:
+        """The target, if the user has named it."""
+        return self.target
+
     def keep_rows(self, some: int, uniform: int) -> None:
         """Keep rows while they are read: ``some`` to look for mistakes, and a ``uniform`` sample if it is not 0."""
         most = max(some, uniform)

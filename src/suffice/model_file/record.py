@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cache
 
 import numpy as np
 
@@ -165,14 +166,12 @@ def model_bytes(fitted: Fitted, file: str | None = None) -> bytes:
             column=error.column,
             file=file,
         ) from None
-    from importlib.metadata import version  # imports email, which reading a model does not need
-
     writer = ValueWriter(model.classes)
     parameters, attributes = fitted.specification.stored_parameters(), _attributes(fitted)
     try:
         document = {
             "format": FORMAT,
-            "library": version("suffice"),
+            "library": _library_version(),
             "rows": writer.value(float(model.weights.weight.sum()), "rows"),
             "estimator": name,
             "parameters": {key: writer.value(each, "parameters", key) for key, each in parameters.items()},
@@ -185,6 +184,13 @@ def model_bytes(fitted: Fitted, file: str | None = None) -> bytes:
     except NotStorableError as error:
         raise _not_storable(error, name, blocks, file) from None
     return bytes(container_bytes(document, writer.arrays, file or ""))
+
+
+@cache
+def _library_version() -> str:
+    from importlib.metadata import version  # imports email, which reading a model does not need
+
+    return version("suffice")
 
 
 def _attributes(fitted: Fitted) -> dict[str, object]:
