@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from sklearn.exceptions import NotFittedError
 
 from suffice.engines.training_rows import training_rows
-from suffice.estimators.inference import Inference
+from suffice.estimators.exporting import Exporting
 from suffice.estimators.scikit_learn import BaseEstimator, ClassifierMixin
 from suffice.exceptions import InputError, MergeError, ModelFileError, SufficeError
 from suffice.learning import fitting, updating
@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class GenerativeClassifier(Inference, ClassifierMixin, BaseEstimator):
+class GenerativeClassifier(Exporting, ClassifierMixin, BaseEstimator):
     """Base class of all classifiers: it learns p(x | y) and p(y), and predicts by Bayes' rule.
 
     A fitted model is one immutable value, ``fitted_``. Every method that learns builds a new value and assigns it in
