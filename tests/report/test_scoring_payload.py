@@ -113,7 +113,9 @@ def test_a_sentence_where_a_page_cannot_compute():
     texts, y = ["hello you", "cheap pills"] * 3, [0, 1] * 3
     assert "hashed" in scoring_payload(TextNaiveBayes(slots=64).fit(texts, y).fitted_)["reason"]
     own = NaiveBayes({0: Louder()}).fit(rng.standard_normal((6, 1)), y)
-    assert scoring_payload(own.fitted_) == {"reason": "The family louder has no formula that other programs can evaluate."}
+    assert scoring_payload(own.fitted_) == {
+        "reason": "The family louder has no formula that other programs can evaluate."
+    }
     words = TextNaiveBayes(max_words=None).fit([" ".join(f"word{i}" for i in range(500))] * 2, [0, 1])
     reason = scoring_payload(words.fitted_, most_bytes=2000)["reason"]
     assert reason.startswith("A page that computes posteriors would have to hold the scores of 500 words, 0.0 MB")

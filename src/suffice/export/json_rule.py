@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields, replace
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from suffice import __version__
 from suffice.families.formula import Formula, LevelLogs, LogShares, Words
 from suffice.learning.fitted import Fitted
 from suffice.learning.scoring_rule import CalibrationMap, ScoredBlock, ScoredColumn, ScoringRule, plain_level
@@ -28,7 +28,7 @@ def json_rule(fitted: Fitted) -> str:
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "library": __version__,
+        "library": version("suffice"),
         "estimator": fitted.specification.estimator,
         "classes": rule.labels.tolist(),
         "prior": _plain(rule.prior),

@@ -1,4 +1,4 @@
-"""The content of a model file: a JSON document and named arrays in the safetensors layout, with a checksum of all bytes.
+"""The content of a model file: a JSON document and named arrays in the safetensors layout, with a checksum.
 
     8 bytes      N, the length of the header, a little-endian integer
     N bytes      the header, JSON: "__metadata__" holds "suffice", the document as a string, and "sha256", the

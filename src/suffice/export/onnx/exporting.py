@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from importlib.metadata import version
 from typing import Any, get_args
 
 import numpy as np
 from onnx import ModelProto, helper
 
-from suffice import __version__, bayes
+from suffice import bayes
 from suffice.exceptions import InputError, did_you_mean
 from suffice.export.onnx.blocks import block_result
 from suffice.export.onnx.calibration import calibrated
@@ -60,7 +61,7 @@ def onnx_model(fitted: Fitted, precision: Precision = "double", missing: str = "
         ir_version=FORMAT,
         opset_imports=[helper.make_opsetid("", OPERATORS), helper.make_opsetid("ai.onnx.ml", MACHINE_LEARNING)],
         producer_name="suffice",
-        producer_version=__version__,
+        producer_version=version("suffice"),
     )
     words = {each.name: _reading(reading) for (_, reading), each in inputs.words.items()}
     helper.set_model_props(model, {"missing": missing, **({"words": json.dumps(words)} if words else {})})
