@@ -1,6 +1,6 @@
 """A fitted model as JSON: the formulas by which any program can compute its probabilities.
 
-`docs/scoring_elsewhere.md` describes the format.
+`docs/export.md` describes the format.
 """
 
 from __future__ import annotations

@@ -13,5 +13,5 @@ def no_class(fitted: Fitted, reason: str) -> InputError:
     return InputError(
         f"scikit-learn has no class that predicts as this {fitted.specification.estimator}: {reason} To score rows "
         "elsewhere, use to_onnx or to_sql; to keep the model, use save.",
-        page="docs/scoring_elsewhere.md",
+        page="docs/export.md",
     )

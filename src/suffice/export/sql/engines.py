@@ -344,6 +344,6 @@ def engine_named(dialect: str) -> Engine:
             f"dialect must be one of {listed(list(ENGINES))}; got {dialect!r:.80}.{hint} These are tested; another "
             "engine may understand one of them.",
             argument="dialect",
-            page="docs/scoring_elsewhere.md",
+            page="docs/export.md",
         )
     return ENGINES[name]

@@ -19,7 +19,7 @@ from suffice.export.sql.expressions import Name, Operand, balanced, equal, expre
 
 __all__ = ["PAGE", "Query", "Table"]
 
-PAGE = "docs/scoring_elsewhere.md"
+PAGE = "docs/export.md"
 MOST_JOINS = 8  # of a step
 MOST_NODES = 2_000_000  # of the expressions of a statement
 
