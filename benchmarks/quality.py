@@ -35,6 +35,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from pages import place
 from public_sets import mixed_sets, number_sets, r_tables
 from quality_models import MODELS
 from quality_tables import Score, Scores, losses, markdown, plain_text, summary
@@ -48,7 +49,6 @@ UNUSED = {  # drawn from formulas, or other forms of a set that is used
 }
 N_FOLDS, MOST_ROWS, FEWEST_ROWS, SEED = 5, 5000, 8, 17
 LEAST, N_BINS = 1e-15, 15
-BEGIN, END = "<!-- figures: benchmarks/quality.py --markdown -->", "<!-- end of figures -->"
 
 Result = dict[str, object]  # of one fold, or the error of a model on a set
 
@@ -214,15 +214,6 @@ def report(results: dict[tuple[str, str], list[Result]], sets: dict[str, DataSet
     return "\n\n".join(parts)
 
 
-def place(page: Path, text: str) -> None:
-    """Insert the text between the markers of a page."""
-    before, begun, rest = page.read_text().partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        sys.exit(f"{page} has no markers for figures; it needs the lines {BEGIN} and {END}.")
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
-
-
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, metavar="FILE", help="results as JSON lines, read and extended")
@@ -263,7 +254,7 @@ def main() -> None:
             run_all(tasks, cache, options.jobs, options.limit)
         text = report(stored_results(cache, sets), sets, options.markdown is not None)
     if options.markdown not in (None, "-"):
-        place(Path(options.markdown), text)
+        place(Path(options.markdown), "quality.py", text)
     else:
         print(text)
 

@@ -26,10 +26,9 @@ import data
 from figures import Figure, measure
 from jobs import FULL, GROWTH, QUICK, all_jobs
 from machine import Machine, measured
+from pages import place
 from tables import duration, markdown, plain_text, report, shortfalls
 from timing import Patience
-
-BEGIN, END = "<!-- figures: benchmarks/run.py --markdown -->", "<!-- end of figures -->"
 
 
 def main() -> None:
@@ -54,7 +53,7 @@ def main() -> None:
         if options.markdown == "-":
             print(page)
         else:
-            place(Path(options.markdown), page)
+            place(Path(options.markdown), "run.py", page)
 
 
 def arguments() -> argparse.Namespace:
@@ -104,15 +103,6 @@ def about(machine: Machine) -> str:
         f"{duration(1e6 * machine.dsyrk)} ({duration(1e6 * machine.dsyrk_per_core)} with one core per block)"
     )
     return "\n".join([f"- {key}: {value}" for key, value in machine.description.items()] + [f"- limits: {limits}"])
-
-
-def place(page: Path, text: str) -> None:
-    """Insert the text between the markers of a page."""
-    before, begun, rest = page.read_text().partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        sys.exit(f"{page} has no markers for figures; it needs the lines {BEGIN} and {END}.")
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 
 if __name__ == "__main__":
