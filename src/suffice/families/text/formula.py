@@ -22,11 +22,20 @@ __all__ = ["text_formula"]
 def text_formula(family: TextSettings, analysis: Analysis, parameters: TextParameters) -> Formula | str:
     """The scores of documents, or a sentence that says why a page cannot compute them."""
     if not isinstance(analysis.analyzer, str):
-        return "The words are found by a user-defined function (analyzer), which runs only in Python."
+        return (
+            "The words are found by a user-defined function (analyzer), which runs only in Python. Fit the model with one "
+            "of the named analyzers."
+        )
     if analysis.strip_accents is not None and not isinstance(analysis.strip_accents, str):
-        return "Accents are removed by a user-defined function (strip_accents), which runs only in Python."
+        return (
+            "Accents are removed by a user-defined function (strip_accents), which runs only in Python. Fit the model with "
+            "strip_accents='unicode' or 'ascii'."
+        )
     if parameters.vocabulary.slots:
-        return "The words are hashed to slots, and the hash function runs in Python only."
+        return (
+            "The words are hashed to slots, and the hash function runs in Python only. Fit the model without slots; "
+            "max_words limits the number of words."
+        )
     words, reading = tuple(parameters.words), _reading(analysis)
     if parameters.event == "bernoulli":
         form = _present_words(family, words, reading, parameters)
