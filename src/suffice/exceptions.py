@@ -121,6 +121,18 @@ class Choices(Argument):
         return ", ".join(f"{name}=first.{name}_" for name in self.value)
 
 
+@dataclass(frozen=True)
+class Export(Argument):
+    """A method of a fitted model that a sentence advises to use; ``name`` is the format that it writes.
+
+    >>> str(Export("onnx"))
+    'to_onnx()'
+    """
+
+    def __str__(self) -> str:
+        return f"to_{self.name}()"
+
+
 Sentence = tuple[str | Argument, ...]
 RowNumbers = Sequence[int] | NDArray[np.int64] | NDArray[np.intp]
 Spelling = Callable[[Argument], str]

@@ -284,8 +284,8 @@ def _is_available(argument: Argument) -> bool:
     flag = shell_spelling(argument).split()[0]
     if ctx is None or isinstance(argument, Estimator) or not flag.startswith("--"):
         return True
-    if ctx.command.name == "merge":
-        return True  # its models come from fit, which has the options
+    if ctx.command.name in ("merge", "export"):
+        return True  # their models come from fit, which has the options
     options = [each for each in ctx.command.params if flag in (*each.opts, *each.secondary_opts)]
     updates = ctx.params.get("update") is not None
     return any(not (updates and _heading_of.get(each, "").startswith(SETTINGS)) for each in options)

@@ -44,8 +44,10 @@ def shell_spelling(argument: Argument) -> str:
     >>> shell_spelling(Argument("families", {"x": "text"})), shell_spelling(Argument("families", {"x": None}))
     ('--family x=text', '--ignore x')
     """
-    from suffice.exceptions import Estimator
+    from suffice.exceptions import Estimator, Export
 
+    if isinstance(argument, Export):
+        return f"--to {argument.name}"
     if isinstance(argument, Estimator):
         return f"--model {MODELS[argument.name]}" if argument.name in MODELS else argument.name
     if argument.name in SPECIAL:

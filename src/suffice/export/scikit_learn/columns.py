@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.exceptions import Argument
 from suffice.export.scikit_learn.reasons import no_class
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.categorical import CategoricalParameters, LevelShares
@@ -16,7 +17,9 @@ from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Float
 from suffice.statistics import Counts
 
-__all__ = ["COLUMNS", "smoothing_of"]
+__all__ = ["COLUMNS", "SMOOTHED", "check_chances", "smoothing_of"]
+
+SMOOTHED = (Argument("smoothing"), " above 0.")
 
 
 def _gaussian(fitted: Fitted) -> Any:
@@ -26,7 +29,8 @@ def _gaussian(fitted: Fitted) -> Any:
     parameters = estimate.parameters[0]
     assert isinstance(parameters, GaussianParameters)
     if parameters.freedom is not None:
-        raise no_class(fitted, "with estimation='bayes' the densities are those of Student's t distribution.")
+        what = " the densities are those of Student's t distribution."
+        raise no_class(fitted, "with ", Argument("estimation", "bayes"), what)
     model = GaussianNB()
     model.theta_ = parameters.mean + parameters.mean_low
     varied = parameters.scale > 0
@@ -54,9 +58,11 @@ def _multinomial(fitted: Fitted) -> Any:
     parameters, block = fitted.estimate.parameters[0], fitted.estimate.blocks[0]
     assert isinstance(parameters, MultinomialParameters)
     if getattr(block.family, "estimation", "map") == "bayes":
-        raise no_class(fitted, "with estimation='bayes' the counts have Dirichlet-multinomial distributions.")
+        raise no_class(
+            fitted, "with ", Argument("estimation", "bayes"), " the counts have Dirichlet-multinomial distributions."
+        )
     if not np.isfinite(parameters.log_share).all():
-        raise no_class(fitted, "a column has probability zero in some class. Fit with smoothing above 0.")
+        raise no_class(fitted, "a column has probability zero in some class. Fit with ", *SMOOTHED)
     statistic: Any = fitted.model.statistics[0]
     model = MultinomialNB(alpha=smoothing_of(fitted))
     _set_counts(model, fitted, statistic.total, parameters.log_share)
@@ -74,7 +80,7 @@ def _categorical(fitted: Fitted) -> Any:
     if not all(len(column.levels) for column in parameters.columns):
         raise no_class(fitted, "a column has no levels.")
     if not all(np.isfinite(column.log_share).all() for column in parameters.columns):
-        raise no_class(fitted, "a level has probability zero in some class. Fit with smoothing above 0.")
+        raise no_class(fitted, "a level has probability zero in some class. Fit with ", *SMOOTHED)
     model = CategoricalNB(alpha=smoothing_of(fitted))
     model.feature_log_prob_ = [np.array(column.log_share) for column in parameters.columns]
     model.category_count_ = [

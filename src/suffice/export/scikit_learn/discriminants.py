@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.exceptions import Argument
 from suffice.export.scikit_learn.reasons import no_class
 from suffice.families.covariance import discriminant_directions
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
@@ -23,7 +24,9 @@ def discriminant_model(fitted: Fitted) -> Any:
     parameters = fitted.estimate.parameters[0]
     assert isinstance(parameters, MultivariateGaussianParameters)
     if parameters.freedom is not None:
-        raise no_class(fitted, "with estimation='bayes' the densities are multivariate t distributions.")
+        raise no_class(
+            fitted, "with ", Argument("estimation", "bayes"), " the densities are multivariate t distributions."
+        )
     if (fitted.estimate.prior == 0).any():
         raise no_class(fitted, "a class has probability 0, whose logarithm scikit-learn takes.")
     shared = parameters.covariance.ndim == 2

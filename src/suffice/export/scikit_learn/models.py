@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import Argument, Estimator, InputError, listed
 from suffice.export.scikit_learn.columns import COLUMNS
 from suffice.export.scikit_learn.discriminants import discriminant_model
 from suffice.export.scikit_learn.drop_ins import DROP_INS, drop_in_model
-from suffice.export.scikit_learn.reasons import no_class
+from suffice.export.scikit_learn.reasons import PAGE, no_class, start_of_reason
 from suffice.export.scikit_learn.texts import text_pipeline
 from suffice.learning.fitted import Fitted
 from suffice.learning.scoring_rule import ScoringRule
@@ -21,10 +21,7 @@ __all__ = ["scikit_learn_model"]
 def scikit_learn_model(model: Any) -> Any:
     """An equal fitted model of scikit-learn; see `GenerativeClassifier.to_sklearn`."""
     fitted: Fitted = model.fitted_
-    if fitted.specification.estimator in DROP_INS:
-        out = drop_in_model(model)
-    else:
-        out = _of_family(fitted)
+    out = drop_in_model(model) if fitted.specification.estimator in DROP_INS else _of_family(fitted)
     if hasattr(out, "steps"):
         return out
     out.classes_ = np.array(fitted.classes.labels)
@@ -42,16 +39,19 @@ def _of_family(fitted: Fitted) -> Any:
         what = f"its columns have the families {listed(families)}" if len(families) > 1 else "it has several blocks"
         raise no_class(fitted, f"{what}; scikit-learn's classes have one for all columns.")
     if fitted.specification.calibrates:
-        raise no_class(fitted, "its probabilities are calibrated (calibrate).")
+        raise no_class(fitted, "its probabilities are calibrated (", Argument("calibrate"), ").")
     try:
         rule = ScoringRule.of(fitted)
-    except InputError as error:
-        raise no_class(fitted, str(error)) from None
+    except InputError as error:  # no other program can score rows either
+        raise error.restated(start_of_reason(fitted), *error.sentence, page=PAGE) from None
     if [column.position for column in rule.columns] != list(range(fitted.layout.n_columns)):
         raise no_class(fitted, "it ignores a column. Fit the model without this column.")
     if families[0] == "text":
         if fitted.specification.estimator != "TextNaiveBayes":
-            raise no_class(fitted, "it reads texts from a column of a table. Fit a TextNaiveBayes to the texts.")
+            advice = " to the texts alone."
+            raise no_class(
+                fitted, "it reads texts from a column of a table. Fit a ", Estimator("TextNaiveBayes"), advice
+            )
         return text_pipeline(fitted, rule)
     if families[0] == "multivariate_gaussian":
         return discriminant_model(fitted)

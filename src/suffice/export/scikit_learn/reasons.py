@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, Export, InputError
 from suffice.learning.fitted import Fitted
 
-__all__ = ["no_class"]
+__all__ = ["no_class", "start_of_reason"]
+
+PAGE = "docs/export.md"
 
 
-def no_class(fitted: Fitted, reason: str) -> InputError:
-    """The error for a model without an equal class; the reason is a sentence."""
-    return InputError(
-        f"scikit-learn has no class that predicts as this {fitted.specification.estimator}: {reason} To score rows "
-        "elsewhere, use to_onnx or to_sql; to keep the model, use save.",
-        page="docs/export.md",
-    )
+def no_class(fitted: Fitted, *reason: str | Argument) -> InputError:
+    """The error for a model without an equal class; the reason is a sentence in pieces."""
+    advice = (" To score rows in other programs, use ", Export("onnx"), " or ", Export("sql"), ".")
+    return InputError(start_of_reason(fitted), *reason, *advice, page=PAGE)
+
+
+def start_of_reason(fitted: Fitted) -> str:
+    """What the reason follows."""
+    return f"scikit-learn has no class that predicts as this {fitted.specification.estimator}: "

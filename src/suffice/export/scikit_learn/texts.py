@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.export.scikit_learn.columns import check_chances
+from suffice.exceptions import Argument
+from suffice.export.scikit_learn.columns import SMOOTHED, check_chances
 from suffice.export.scikit_learn.reasons import no_class
 from suffice.families import Text
 from suffice.families.formula import LogShares, Words
@@ -35,17 +36,18 @@ def text_pipeline(fitted: Fitted, rule: ScoringRule) -> Any:
 
 def _check(fitted: Fitted, block: Words) -> None:
     reading = block.reading
-    reasons = {
-        "punctuation marks count as words (punctuation=True).": reading.punctuation,
-        "fragments of words count beside the words (characters).": reading.characters is not None,
-        "documents are scaled to unit length over all words, known or not (weighting='unit').": block.unit,
-        "the counts of a document depend on its length (length).": block.length > 0,
-        "with estimation='bayes' the words have Dirichlet-multinomial distributions.": block.kind == "draws",
-        "the model has no words.": not block.words,
-    }
-    for reason, applies in reasons.items():
+    bayes = Argument("estimation", "bayes")
+    reasons: list[tuple[bool, tuple[str | Argument, ...]]] = [
+        (reading.punctuation, ("punctuation marks count as words (", Argument("punctuation"), ").")),
+        (reading.characters is not None, ("parts of words count, too (", Argument("characters"), ").")),
+        (block.unit, ("documents are scaled by all of their words (", Argument("weighting", "unit"), ").")),
+        (block.length > 0, ("the counts of a document depend on its length (", Argument("length"), ").")),
+        (block.kind == "draws", ("with ", bayes, " the words have Dirichlet-multinomial distributions.")),
+        (not block.words, ("the model has no words.",)),
+    ]
+    for applies, reason in reasons:
         if applies:
-            raise no_class(fitted, reason)
+            raise no_class(fitted, *reason)
 
 
 def _vectorizer(block: Words) -> Any:
@@ -89,11 +91,11 @@ def _classifier(fitted: Fitted, rule: ScoringRule, family: Text, block: Words) -
         model = MultinomialNB(alpha=parameters.alpha)
     else:
         if np.ptp(rule.log_prior) > 0:
-            raise no_class(fitted, "its ComplementNB has no class prior. Set prior='uniform', and fit the model again.")
+            raise no_class(fitted, "its ComplementNB has no class prior. Fit with ", Argument("prior", "uniform"), ".")
         model = ComplementNB(alpha=parameters.alpha, norm=family.event == "normalised_complement")
         model.feature_all_ = parameters.tally.sum(axis=0)
     if not np.isfinite(table).all():
-        raise no_class(fitted, "a word has probability zero in some class. Fit with smoothing above 0.")
+        raise no_class(fitted, "a word has probability zero in some class. Fit with ", *SMOOTHED)
     model.feature_log_prob_, model.feature_count_ = table, np.array(parameters.tally)
     model.class_log_prior_, model.class_count_ = np.array(rule.log_prior), np.array(parameters.documents)
     return model
