@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from suffice.engines.answer_columns import answer_columns, answer_schema, opened
-from suffice.engines.summary import Failure, Summary, as_matrix, labelled, merged
+from suffice.engines.summary import Failure, Summary, as_matrix, labelled, merged, packed, unpacked
 from suffice.learning.fitted import Fitted
 from suffice.learning.training_rows import Expected
 from suffice.model_file import model_bytes, model_of_bytes
@@ -24,7 +24,7 @@ class SentModel(NamedTuple):
     Attributes
     ----------
     content : bytes
-        The model, in the format of model files.
+        The model, in the format of model files, compressed.
     module : str
         The module of its specification, which the worker imports to know it.
     """
@@ -35,7 +35,7 @@ class SentModel(NamedTuple):
     @classmethod
     def of(cls, fitted: Fitted) -> SentModel:
         """A model to send."""
-        return cls(model_bytes(fitted), type(fitted.specification).__module__)
+        return cls(packed(model_bytes(fitted)), type(fitted.specification).__module__)
 
     def fitted(self) -> Fitted:
         """The model, where it was sent."""
@@ -45,7 +45,7 @@ class SentModel(NamedTuple):
 @lru_cache(maxsize=4)
 def _received(sent: SentModel) -> Fitted:
     importlib.import_module(sent.module)
-    return model_of_bytes(sent.content)
+    return model_of_bytes(unpacked(sent.content))
 
 
 def summarize_partition(
