@@ -9,22 +9,29 @@ from sklearn.feature_extraction.text import CountVectorizer
 DTYPE = {1: np.float32, 11: np.float64, 8: object}  # of the types of elements float, double and string
 
 
-def graph_inputs(proto, rows, names=None):
-    """The inputs of a graph by name, from an array, a frame or texts."""
+def graph_inputs(proto, rows):
+    """The inputs of a graph by name, from an array, a frame or texts; its metadata say what they are."""
     settings = {each.key: each.value for each in proto.metadata_props}
-    words = json.loads(settings.get("words", "{}"))
+    described, missing = json.loads(settings["inputs"]), settings["missing"]
     out = {}
     for each in proto.graph.input:
-        dtype = DTYPE[each.type.tensor_type.elem_type]
-        shape = [part.dim_value for part in each.type.tensor_type.shape.dim]
-        if each.name in words:
-            texts = rows[words[each.name]["column"]] if isinstance(rows, pd.DataFrame) else np.ravel(rows)
-            out[each.name] = word_matrix(texts, words[each.name], settings["missing"])
-        elif shape[1] == 1 and isinstance(rows, pd.DataFrame):
-            out[each.name] = cells(rows[each.name], dtype, settings["missing"])[:, None]
+        about, dtype = described[each.name], DTYPE[each.type.tensor_type.elem_type]
+        if "columns" in about:
+            out[each.name] = matrix(rows, dtype, missing)
+            continue
+        column = column_named(rows, about["column"])
+        if about["cells"] == "words":
+            out[each.name] = word_matrix(column, about["reading"], missing)
         else:
-            out[each.name] = matrix(rows, dtype, settings["missing"])
+            out[each.name] = cells(column, dtype, missing)[:, None]
     return out
+
+
+def column_named(rows, name):
+    """A column of a frame, by its name as a text, or of an array, by its position; or texts."""
+    if isinstance(rows, pd.DataFrame):
+        return rows.iloc[:, [str(each) for each in rows.columns].index(name)]
+    return np.asarray(rows, dtype=object)[:, int(name)] if np.ndim(rows) == 2 else rows
 
 
 def matrix(rows, dtype, missing=""):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from importlib.metadata import version
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from onnx import ModelProto, helper
@@ -14,11 +13,10 @@ from suffice import bayes
 from suffice.exceptions import InputError, did_you_mean
 from suffice.export.onnx.blocks import block_result
 from suffice.export.onnx.calibration import calibrated
-from suffice.export.onnx.graph import DTYPE, Graph, Kind, Value
+from suffice.export.onnx.graph import DTYPE, Graph, Kind, Output, Value
 from suffice.export.onnx.inputs import Inputs, check_unicode, made_inputs, reads_matrix
 from suffice.export.onnx.operations import as_number, concatenated, exp, largest, normalized, squeezed, taken, where
 from suffice.export.onnx.precision import Precision, as_single, wide_columns
-from suffice.families.formula import WordReading
 from suffice.learning.fitted import Fitted
 from suffice.learning.scoring_rule import ScoringRule
 from suffice.numerics.types import Array
@@ -26,9 +24,9 @@ from suffice.numerics.types import Array
 __all__ = ["onnx_model"]
 
 OPERATORS, MACHINE_LEARNING, FORMAT = 18, 3, 8  # versions that ONNX Runtime reads since 1.14 (February 2023)
-MOST_BYTES = 2_000_000_000  # of a file in the format of Protocol Buffers
 OUTPUTS = ("label", "probabilities", "log_probabilities")
 NO_LABEL = {"text": "", "whole": np.iinfo(np.int64).min, "number": np.nan}
+NO_ANSWER = "for a row that the model refuses"
 
 
 def onnx_model(fitted: Fitted, precision: Precision = "double", missing: str = "") -> ModelProto:
@@ -48,29 +46,18 @@ def onnx_model(fitted: Fitted, precision: Precision = "double", missing: str = "
     inputs = made_inputs(graph, fitted, rule, missing, single)
     joint, wrong = _joint(graph, rule, inputs)
     outputs = _outputs(graph, rule, joint, wrong, single=precision == "float")
-    names = _output_names([each.name for each in graph.inputs])
-    shapes: list[list[int | None]] = [[None], [None, len(rule.labels)], [None, len(rule.labels)]]
-    if graph.n_bytes > MOST_BYTES:
-        raise InputError(
-            f"The graph would have {graph.n_bytes / 1e9:.1f} GB; a file of ONNX can have 2 GB. Fit the model with "
-            "fewer columns, levels or words."
-        )
-    proto = graph.finished(fitted.specification.estimator, list(zip(names, outputs, shapes, strict=True)))
+    name = fitted.specification.estimator
     model = helper.make_model(
-        proto,
+        graph.finished(name, f"Scores of a model of Suffice ({name}).", outputs),
         ir_version=FORMAT,
         opset_imports=[helper.make_opsetid("", OPERATORS), helper.make_opsetid("ai.onnx.ml", MACHINE_LEARNING)],
         producer_name="suffice",
         producer_version=version("suffice"),
     )
-    words = {each.name: _reading(reading) for (_, reading), each in inputs.words.items()}
-    helper.set_model_props(model, {"missing": missing, **({"words": json.dumps(words)} if words else {})})
+    described = {"classes": rule.labels.tolist(), "inputs": inputs.described}
+    as_json = {key: json.dumps(value, ensure_ascii=False) for key, value in described.items()}
+    helper.set_model_props(model, {"missing": missing, **as_json})
     return model
-
-
-def _reading(reading: WordReading) -> dict[str, Any]:
-    """How the words of an input are found in a text."""
-    return {name: value for name, value in asdict(reading).items() if name != "combining"}
 
 
 def _joint(graph: Graph, rule: ScoringRule, inputs: Inputs) -> tuple[Value, Value | None]:
@@ -87,7 +74,7 @@ def _joint(graph: Graph, rule: ScoringRule, inputs: Inputs) -> tuple[Value, Valu
     return where(joint < np.inf, joint, -np.inf), wrong
 
 
-def _outputs(graph: Graph, rule: ScoringRule, joint: Value, wrong: Value | None, *, single: bool) -> list[Value]:
+def _outputs(graph: Graph, rule: ScoringRule, joint: Value, wrong: Value | None, *, single: bool) -> list[Output]:
     """Labels (n,), probabilities and their logarithms (n, K)."""
     possible = largest(joint, 1) > -np.inf
     scores = where(possible, joint, bayes.log_prior(rule.prior))
@@ -105,8 +92,14 @@ def _outputs(graph: Graph, rule: ScoringRule, joint: Value, wrong: Value | None,
     if wrong is not None:
         logs, code = where(wrong, np.nan, logs), where(wrong, n_classes, code, "whole")
     label = squeezed(_labels(graph, rule.labels, code), 1)
-    results = exp(logs), logs
-    return [label, *(as_number(each, "single") if single else each for each in results)]
+    p, log_p = (as_number(each, "single") if single else each for each in (exp(logs), logs))
+    names, shape = _output_names([each.name for each in graph.inputs]), [None, n_classes]
+    none = json.dumps(NO_LABEL[label.kind], ensure_ascii=False)
+    return [
+        Output(names[0], label, [None], f"The most probable class; {none} {NO_ANSWER}."),
+        Output(names[1], p, shape, f"Probability of each class, in the order of the metadata; NaN {NO_ANSWER}."),
+        Output(names[2], log_p, shape, f"Logarithm of the probability of each class; NaN {NO_ANSWER}."),
+    ]
 
 
 def _labels(graph: Graph, labels: Array, code: Value) -> Value:

@@ -11,20 +11,23 @@ Numbers are float64, whole numbers int64, and masks booleans, whatever the types
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from onnx import GraphProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
+from suffice.exceptions import InputError
 from suffice.numerics.types import Array
 
-__all__ = ["DTYPE", "ELEMENT", "Graph", "Kind", "Operand", "Value"]
+__all__ = ["DTYPE", "ELEMENT", "Graph", "Kind", "Operand", "Output", "Value"]
 
 Kind = Literal["number", "single", "whole", "mask", "text"]
 Operand: TypeAlias = "Value | Array | float"
+MOST_BYTES = 2_000_000_000  # of a file in the format of Protocol Buffers
 
 ELEMENT: dict[Kind, int] = {
     "number": TensorProto.DOUBLE,
@@ -115,6 +118,15 @@ class Value:
         return self.graph.op("Not", self, kind="mask")
 
 
+class Output(NamedTuple):
+    """A value that a graph returns, with its name, shape and description; None is the number of rows."""
+
+    name: str
+    value: Value
+    shape: Sequence[int | None]
+    about: str
+
+
 @dataclass(eq=False)
 class Graph:
     """Nodes, constants and inputs of a graph.
@@ -131,6 +143,7 @@ class Graph:
     _constants: dict[tuple[Kind, tuple[int, ...], bytes], Value] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
     _count: int = 0
+    _n_bytes: int = 0
 
     # ------------------------------------------------------------------ names and inputs
 
@@ -145,10 +158,10 @@ class Graph:
             if name not in self._taken:
                 return name
 
-    def input(self, name: str, kind: Kind, shape: Sequence[int | None]) -> Value:
+    def input(self, name: str, kind: Kind, shape: Sequence[int | None], about: str = "") -> Value:
         """Add an input; None is a number of rows or words that varies."""
         self.reserve([name])
-        self.inputs.append(helper.make_tensor_value_info(name, ELEMENT[kind], list(shape)))
+        self.inputs.append(helper.make_tensor_value_info(name, ELEMENT[kind], list(shape), about))
         return Value(self, name, kind)
 
     # ------------------------------------------------------------------ values
@@ -157,14 +170,24 @@ class Graph:
         """An array as a value of the graph; equal arrays are stored once, and a value is returned as it is."""
         if isinstance(values, Value):
             return values
-        array = np.asarray(values, dtype=DTYPE[kind])
-        key = kind, array.shape, array.tobytes()
+        array = np.ascontiguousarray(np.asarray(values, dtype=DTYPE[kind])).reshape(np.shape(values))
+        key = kind, array.shape, b"" if kind == "text" else hashlib.sha256(array.data).digest()
         found = None if kind == "text" else self._constants.get(key)
         if found is None:
+            self._grow(array.nbytes)
             found = Value(self, self._new_name(), kind)
             self._constants[key] = found
-            self._initializers.append(_tensor(array, found.name))
+            self._initializers.append(numpy_helper.from_array(array, found.name))
         return found
+
+    def _grow(self, n_bytes: int) -> None:
+        """Count the bytes of the graph, and raise `InputError` before they are more than a file can have."""
+        self._n_bytes += n_bytes
+        if self._n_bytes > MOST_BYTES:
+            raise InputError(
+                "The graph would have more than 2 GB, which a file of ONNX cannot have. Fit the model with fewer "
+                "columns, levels or words."
+            )
 
     def op(self, operator: str, *inputs: Value, kind: Kind, domain: str = "", **attributes: Any) -> Value:
         """Add a node with one output."""
@@ -177,6 +200,7 @@ class Graph:
         outputs = [Value(self, self._new_name(), kind) for kind in kinds]
         names = [each.name for each in outputs]
         node = helper.make_node(operator, [each.name for each in inputs], names, domain=domain, **attributes)
+        self._grow(node.ByteSize())
         self.nodes.append(node)
         return outputs
 
@@ -210,24 +234,16 @@ class Graph:
 
     # ------------------------------------------------------------------ result
 
-    @property
-    def n_bytes(self) -> int:
-        """Size of the constants."""
-        return sum(len(each.raw_data) for each in self._initializers)
-
-    def finished(self, name: str, outputs: Sequence[tuple[str, Value, Sequence[int | None]]]) -> GraphProto:
-        """The graph, with outputs of these names and shapes."""
-        for output, value, _ in outputs:
-            self.nodes.append(helper.make_node("Identity", [value.name], [output]))
+    def finished(self, name: str, about: str, outputs: Sequence[Output]) -> GraphProto:
+        """The graph, with a name and a description."""
+        for each in outputs:
+            self.nodes.append(helper.make_node("Identity", [each.value.name], [each.name]))
         described = [
-            helper.make_tensor_value_info(output, ELEMENT[value.kind], list(shape)) for output, value, shape in outputs
+            helper.make_tensor_value_info(each.name, ELEMENT[each.value.kind], list(each.shape), each.about)
+            for each in outputs
         ]
-        return helper.make_graph(self.nodes, name, self.inputs, described, self._initializers)
+        return helper.make_graph(self.nodes, name, self.inputs, described, self._initializers, about)
 
 
 def _info(value: Value, shape: Sequence[int] | None = None) -> ValueInfoProto:
     return helper.make_tensor_value_info(value.name, ELEMENT[value.kind], shape)
-
-
-def _tensor(array: Array, name: str) -> TensorProto:
-    return numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)

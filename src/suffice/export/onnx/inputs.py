@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from suffice.learning.scoring_rule import EXACT_WHOLE, ScoredColumn, ScoringRule
 __all__ = ["Inputs", "check_unicode", "level_text", "made_inputs", "reads_matrix"]
 
 MATRIX = "X"
+CELLS = {
+    "number": "numbers",
+    "levels": "numbers",
+    "yes_no": "0 or 1",
+    "time": "seconds since 1970-01-01 00:00 UTC",
+    "duration": "seconds",
+}
 
 
 @dataclass(eq=False)
@@ -35,6 +43,8 @@ class Inputs:
         Positions of the columns whose cells are texts.
     single : set of int
         Positions of the columns whose numbers come as float32.
+    described : dict
+        What to pass to each input: values for JSON, by its name.
     """
 
     graph: Graph
@@ -46,6 +56,7 @@ class Inputs:
     width: int
     cells: dict[int, Value] = field(default_factory=dict)
     words: dict[tuple[int, WordReading], Value] = field(default_factory=dict)
+    described: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def cell(self, position: int) -> Value:
         """A column of numbers or texts (n, 1)."""
@@ -70,29 +81,33 @@ def made_inputs(graph: Graph, fitted: Fitted, rule: ScoringRule, missing: str, s
     """
     texts = {column.position for column in rule.columns if _is_text(rule, column)}
     _check_marker(rule, texts, missing)
-    width = fitted.layout.n_columns
+    width, described = fitted.layout.n_columns, dict[str, dict[str, Any]]()
     if reads_matrix(fitted, rule):
         kind: Kind = "single" if single else "number"
-        given = graph.input(MATRIX, kind, [None, width])
-        return Inputs(graph, n_rows(given), missing, texts, single, as_number(given), width)
+        given = graph.input(MATRIX, kind, [None, width], f"The {width} columns, in order. {NUMBERS}")
+        described[MATRIX] = {"columns": width, "cells": "numbers"}
+        return Inputs(graph, n_rows(given), missing, texts, single, as_number(given), width, described=described)
     if not _is_named(fitted) and len(texts) == width and not any(column.kind == "text" for column in rule.columns):
-        given = graph.input(MATRIX, "text", [None, width])
-        return Inputs(graph, n_rows(given), missing, texts, set(), given, width)
+        given = graph.input(MATRIX, "text", [None, width], f"The {width} columns, in order. {_texts(missing)}")
+        described[MATRIX] = {"columns": width, "cells": "texts"}
+        return Inputs(graph, n_rows(given), missing, texts, set(), given, width, described=described)
     cells, words, first = dict[int, Value](), dict[tuple[int, WordReading], Value](), None
     every = [(column, reading) for column in rule.columns for reading in _readings(rule, column)]
     names = _input_names([column for column, _ in every])
     graph.reserve(names)
     for (column, reading), name in zip(every, names, strict=True):
-        at = column.position
+        at, kind = column.position, "text" if column.position in texts else "number"
+        described[name] = _described(column, reading, is_text=at in texts)
+        sentence = _sentence(column, described[name]["cells"], missing)
         if reading is not None:
-            given = words[at, reading] = graph.input(name, "text", [None, None])
+            given = words[at, reading] = graph.input(name, "text", [None, None], sentence)
         else:
-            given = graph.input(name, "text" if at in texts else "single" if at in single else "number", [None, 1])
+            given = graph.input(name, "single" if at in single - texts else kind, [None, 1], sentence)
             cells[at] = given if at in texts else as_number(given)
         first = given if first is None else first
     if first is None:
         raise InputError("The model reads no column, so a graph would have no input.")
-    return Inputs(graph, n_rows(first), missing, texts, single, None, width, cells, words)
+    return Inputs(graph, n_rows(first), missing, texts, single, None, width, cells, words, described)
 
 
 def _readings(rule: ScoringRule, column: ScoredColumn) -> list[WordReading | None]:
@@ -138,6 +153,35 @@ def _input_names(columns: Sequence[ScoredColumn]) -> list[str]:
             name = f"{column.name}_{number}"
         names.append(name)
     return names
+
+
+# ---------------------------------------------------------------------- descriptions
+
+
+NUMBERS = "NaN is a missing cell."
+
+
+def _texts(missing: str) -> str:
+    return f"Cells are texts; {missing!r} is a missing cell."
+
+
+def _described(column: ScoredColumn, reading: WordReading | None, *, is_text: bool) -> dict[str, Any]:
+    """What to pass to the input of a column, and how words are found in its texts."""
+    if reading is not None:
+        words = {name: value for name, value in asdict(reading).items() if name != "combining"}
+        return {"column": str(column.name), "cells": "words", "reading": words}
+    return {"column": str(column.name), "cells": "texts" if is_text else CELLS[column.kind]}
+
+
+def _sentence(column: ScoredColumn, cells: str, missing: str) -> str:
+    about = f"The column {str(column.name)!r}."
+    if cells == "words":
+        absent = "A missing text has no words." if missing == "" else f"A missing text has the only word {missing!r}."
+        return (
+            f"{about} Each row has the words of a text, with repetitions and in any order, and empty strings up to the "
+            f"length of the longest row. {absent} The metadata say how words are found."
+        )
+    return f"{about} {_texts(missing)}" if cells == "texts" else f"{about} Cells are {cells}. {NUMBERS}"
 
 
 def check_unicode(text: str, what: str) -> None:
