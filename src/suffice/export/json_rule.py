@@ -30,7 +30,7 @@ def json_rule(fitted: Fitted) -> str:
         "version": VERSION,
         "library": version("suffice"),
         "estimator": fitted.specification.estimator,
-        "classes": rule.labels.tolist(),
+        "classes": [plain_level(label) for label in rule.labels.tolist()],
         "prior": _plain(rule.prior),
         "log_prior": _plain(rule.log_prior),
         "impossible": rule.impossible,
@@ -92,7 +92,8 @@ def _levels(form: Any, levels: tuple[Any, ...]) -> list[Any]:
 
 
 def _calibration(calibration: CalibrationMap) -> dict[str, Any]:
-    return {field.name: _plain(getattr(calibration, field.name)) for field in fields(calibration)}
+    names = (field.name for field in fields(calibration) if field.name != "by_column")  # for explanations alone
+    return {name: _plain(getattr(calibration, name)) for name in names}
 
 
 def _plain(value: Any) -> Any:
