@@ -42,6 +42,9 @@ def answer_table(
 
 
 def _mapped(fitted: Fitted, table: PartitionedTable, method: str, options: dict[str, object]) -> Any:
+    for compared in (options.get("label"), options.get("against")):
+        if compared is not None:
+            fitted.classes.position(compared)  # an error here, and not when the table is computed
     schema, known = answer_schema(fitted, method), fitted.layout.feature_names
     if table.keeps_columns:
         clashes = [name for name in schema.names if name in table.names]
@@ -54,12 +57,13 @@ def _mapped(fitted: Fitted, table: PartitionedTable, method: str, options: dict[
     elif table.positional:
         of_columns = np.empty((1, len(table.names)))
         check_columns(stand_in(fitted.specification.estimator, fitted.layout), of_columns, first=False)
-    elif known is not None and not set(known).isdisjoint(table.names):
-        table = table.select([name for name in table.names if name in known])
+    columns = [name for name in table.names if known is None or name in known] or table.names
+    if not (table.keeps_columns or table.positional):
+        table = table.select(columns)
     evaluate = partial(
         answer_partition, model=SentModel.of(fitted), method=method, options=options, positional=table.positional
     )
-    return table.mapped(Answers(evaluate, schema, fitted.classes.labels, method in PREFIX))
+    return table.mapped(Answers(evaluate, schema, fitted.classes.labels, method in PREFIX, columns))
 
 
 def rows_to_predict(fitted: Fitted, X: object) -> Table:

@@ -128,12 +128,15 @@ class Answers:
         The classes.
     of_classes : bool
         Whether an answer has one number for each class.
+    columns : list of str
+        The columns of the table that the model can read.
     """
 
     evaluate: AnswerPart
     schema: ArrowSchema
     labels: Array
     of_classes: bool
+    columns: list[str]
 
 
 class PartitionedTable(EngineTable):
