@@ -1,4 +1,4 @@
-"""What models of partitions cost: bytes, time for each row, and time of a merge, measured on the functions of workers."""
+"""Costs of models of partitions, measured on the functions of workers: bytes, time of a row, and time of a merge."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,8 +31,8 @@ class Cost:
     sent, summary : int
         Bytes that a worker gets, and that it returns.
     row_seconds, merge_seconds, driver_seconds : float
-        Time to summarise a row on one core, to merge two summaries on a worker, from bytes to bytes, and to take one
-        into the model on the driver.
+        Time to summarise a row of a large partition on one core, to merge two summaries on a worker, from bytes to
+        bytes, and to take one into the model on the driver.
     """
 
     name: str
@@ -73,9 +73,10 @@ class LocalPartitions(PartitionedTable):
         return None
 
     def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:
-        summarize(0, self.parts[0])  # a warm-up call
-        begun = time.perf_counter()
         found = [summarize(part, rows) for part, rows in enumerate(self.parts)]
+        large = pa.concat_tables(self.parts)
+        begun = time.perf_counter()
+        summarize(0, large)
         self.log["summarise"] = time.perf_counter() - begun
         begun = time.perf_counter()
         whole = merge(found)

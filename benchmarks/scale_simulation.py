@@ -1,4 +1,4 @@
-"""A simulated cluster: workers that read and summarise partitions, merge in groups, and a driver that takes the rest."""
+"""A simulated cluster: workers summarise partitions and merge summaries in groups; a driver merges the rest."""
 
 import heapq
 import math
