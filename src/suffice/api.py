@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from suffice import averaged_dependence, discriminant_analysis, ensemble, naive_bayes
-from suffice.engines.training_rows import Pushdown, rows_of_table, training_rows
+from suffice.engines.training_rows import Pushdown, labelled_table, rows_of_table, training_rows
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
 from suffice.exceptions import InputError, MergeError, did_you_mean, listed
 from suffice.learning import fitting, updating
@@ -168,7 +168,8 @@ def fit(
         only_of_sources = {"columns": columns is not None, "ignore": bool(ignore), "progress": progress is not None}
         _check_rows_in_memory([*reading, *(name for name, given in only_of_sources.items() if given)])
         if estimator is None:
-            estimator = _estimator("text" if are_texts(data) else "ensemble")
+            texts = engine_table(data) is None and are_texts(data)
+            estimator = _estimator("text" if texts else "ensemble")
         return _learned(estimator, training_rows(data, target, weights), validate)
     if target is None and estimator is not None and estimator.__sklearn_is_fitted__():
         target = estimator.fitted_.target
@@ -244,8 +245,10 @@ def _rows_of_table(
     if target is None:
         raise InputError("Name the column of class labels.", argument="target")
     chosen = [name for name in (table.names if columns is None else columns) if name not in ignore]
+    check_names([*chosen, *ignore], table.names, table.described)
+    table, target, weights = labelled_table(table, target, weights)
     own = [name for name in (target, weights) if name is not None]
-    check_names([*chosen, *ignore, *own], table.names, table.described)
+    check_names(own, table.names, table.described)
     return rows_of_table(
         table.select(list(dict.fromkeys([*chosen, *own]))), target, weights, pushdown=pushdown, progress=progress
     )

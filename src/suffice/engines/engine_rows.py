@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from suffice.engines.partition_models import merged_partitions
 from suffice.engines.queried_model import queried_model, why_not_queried
-from suffice.engines.summary import Summary, labelled
-from suffice.exceptions import InputError
+from suffice.engines.summary import Failure, Summary, labelled
+from suffice.exceptions import InputError, SufficeError
 from suffice.families import Family
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import KeptRows
@@ -67,8 +69,9 @@ class EngineRows(LabelledSource):
         """One batch with the statistics of all rows; its table has the first rows or the sample."""
         if self.named_target is None and expected.fitted is not None:
             expected = replace(expected, fitted=replace(expected.fitted, target=None))
-        head = self._head
-        first = self._read(head, replace(expected, check=None, all_rows=False), None if self._uniform else self.keep)
+        head, keep = self._head, None if self._uniform else self.keep
+        with self._located(partial(self._read_by_partition, expected)):
+            first = self._read(head, replace(expected, check=None, all_rows=False), keep)
         if first is None:
             return
         if self._uniform or (expected.fitted is None and _chooses(first)):
@@ -80,10 +83,12 @@ class EngineRows(LabelledSource):
             self.source = open_source(rows)
             if whole and self.pushdown is not True:
                 self.how = f"All rows were read from {self.table.engine}."
-                yield from self._here(rows, expected)
+                with self._located(partial(self._merged, first, table, expected)):
+                    yield from self._here(rows, expected)
                 return
             head = rows.slice(0, most)
-            first = self._read(head, replace(expected, check=None, all_rows=False), self.keep)
+            with self._located(partial(self._merged, first, table, expected)):
+                first = self._read(head, replace(expected, check=None, all_rows=False), self.keep)
             assert first is not None
         prototype = self._prototype(expected, first)
         summary = self._summary(prototype, expected, first, head)
@@ -146,14 +151,46 @@ class EngineRows(LabelledSource):
             raise InputError(f"{self.table.engine} cannot compute the statistics: {why_not}", argument="pushdown")
         if not why_not and self.pushdown is not False:
             self.how = f"{self.table.engine} computed aggregates."
-            return queried_model(prototype, list(first.arrow.column_names), head, table, self.target, self.weights)
+            with table.errors():
+                return queried_model(prototype, list(first.arrow.column_names), head, table, self.target, self.weights)
         if isinstance(table, PartitionedTable):
-            summary = merged_partitions(prototype, table, self.target, self.weights, removes=expected.removes)
+            summary = self._merged(first, table, expected)
             self.how = f"Models of the partitions were merged by {self.table.engine}."
             return summary
         self.how = f"The rows were streamed from {self.table.engine}."
         rows = LabelledSource(open_source(table), self.target, self.weights)
         return Summary.of_rows(rows, replace(expected, fitted=prototype, check=None))
+
+    def _merged(self, first: LabelledBatch, table: EngineTable, expected: Expected) -> Summary:
+        """The models of the partitions, which are made as ``first`` was."""
+        assert isinstance(table, PartitionedTable)
+        prototype = self._prototype(expected, first)
+        return merged_partitions(prototype, table, self.target, self.weights, removes=expected.removes)
+
+    # ------------------------------------------------------------------ places of errors
+
+    @contextlib.contextmanager
+    def _located(self, locate: Callable[[], object]) -> Iterator[None]:
+        """Raise an error about rows that were read here as ``locate`` raises it, which names their partition."""
+        try:
+            yield
+        except InputError as error:
+            if error.rows is not None and isinstance(self.table, PartitionedTable):
+                try:
+                    locate()
+                except SufficeError as located:
+                    if located.partition is not None:
+                        raise located from error
+            raise
+
+    def _read_by_partition(self, expected: Expected) -> None:
+        """Read the first rows again, and raise the error of the first partition that has one."""
+        assert isinstance(self.table, PartitionedTable)
+        for part, rows in self.table.head_by_partition(_rows_within(HEAD_ROWS, HEAD_CELLS, self.table)):
+            try:
+                self._read(rows, replace(expected, check=None, all_rows=False), None)
+            except ValueError as error:
+                raise Failure.of(error, part) from error
 
 
 def _rows_within(n_rows: int, n_cells: int, table: EngineTable) -> int:

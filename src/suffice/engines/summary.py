@@ -123,6 +123,11 @@ class Failure:
         return _framed({"error": name, "text": str(error).split("\n")[0], "part": part, **facts}, b"")
 
     @staticmethod
+    def of(error: ValueError, part: int) -> SufficeError:
+        """An error about the rows of a partition, which names it."""
+        return Failure.error(_unframed(Failure.to_bytes(error, part))[0])
+
+    @staticmethod
     def error(head: dict[str, Any]) -> SufficeError:
         """The error, which names the partition."""
         kind = getattr(exceptions, head["error"], InputError)
@@ -177,8 +182,10 @@ def labelled(rows: ArrowTable, target: str, weights: str | None, *, positional: 
 
 
 def as_matrix(rows: ArrowTable, names: Sequence[str]) -> Array:
-    """Columns of an Arrow table, whose types are equal, as the array that they were."""
-    return np.column_stack([rows[name].to_numpy() for name in names])
+    """Columns of an Arrow table as the array that they were: of objects if some are objects."""
+    columns = [rows[name].to_numpy() for name in names]
+    objects = any(column.dtype == object for column in columns)
+    return np.column_stack([column.astype(object) for column in columns] if objects else columns)
 
 
 def merged(summaries: Sequence[bytes], prototype: Fitted) -> bytes:

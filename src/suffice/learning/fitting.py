@@ -289,8 +289,8 @@ def _reads_one_column(read: str, unread: Sequence[str]) -> str:
 
 def no_rows(rows: TrainingRows) -> InputError:
     """The error for a source without rows."""
-    source = rows.source.name if isinstance(rows, LabelledSource) else "X"
-    return InputError(f"{source or 'The source'} holds no rows.", page="docs/files.md")
+    source = rows.name if isinstance(rows, LabelledSource) else "X"
+    return InputError(f"{source[0].upper()}{source[1:]} holds no rows.", page="docs/files.md")
 
 
 # ---------------------------------------------------------------------- update

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from functools import partial
 from typing import Any, Self
 
@@ -23,13 +24,13 @@ from suffice.sources.pandas_partitions import (
     answered_block,
     evaluated,
     first_rows,
-    first_together,
     merged,
     no_result,
     pandas_answer,
     random_rows,
     rows_of_frame,
     summarized,
+    together,
     with_columns,
 )
 
@@ -41,21 +42,19 @@ MOST_PARTITIONS = 256  # that are read at once for the first rows
 
 
 def table_of(data: NativeFrame) -> DaskTable | None:
-    """The table that a dataframe, a series or an array of Dask is; None for objects that Dask does not compute."""
+    """The table that a dataframe, a series or an array of Dask is; other objects of Dask are an error."""
     import dask.array as da
     import dask.dataframe as dd
-    from dask.base import is_dask_collection
 
-    if not is_dask_collection(data):
-        return None
     if isinstance(data, da.Array):
         return DaskTable(*_of_array(data))
     if isinstance(data, dd.Series):
         data = data.to_frame(name="text" if data.name is None else data.name)
     if not isinstance(data, dd.DataFrame):
         raise InputError(
-            f"Models learn from Dask dataframes and arrays; got a Dask {type(data).__name__}. Convert it, for example "
-            "with Bag.to_dataframe() or dask.dataframe.from_delayed(...)."
+            f"The rows are {_kind(data)}; expected a dataframe or an array. Convert them, for example with "
+            "bag.to_dataframe() or dask.dataframe.from_delayed([delayed]).",
+            argument="X",
         )
     return DaskTable(data)
 
@@ -87,7 +86,10 @@ class DaskTable(PartitionedTable):
             )
         twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]
         if twice:
-            raise InputError(f"{self.described.capitalize()} has several columns {twice[0]!r:.80}.", column=twice[0])
+            raise InputError(
+                f"The names of columns must be unique; {self.described} has several columns {twice[0]!r:.80}.",
+                column=twice[0],
+            )
 
     def select(self, names: Sequence[str]) -> Self:
         """The table with these columns alone; an array has all of its columns."""
@@ -116,9 +118,7 @@ class DaskTable(PartitionedTable):
             elif given is None and argument == "sample_weight":
                 names.append(None)
             else:
-                name = argument
-                while name in self.names:
-                    name += "_"
+                name = _new_name(argument, self.names)
                 apart[name] = self._beside(given, argument)
                 names.append(name)
         meta = make_meta(self.native).assign(**{name: make_meta(each) for name, each in apart.items()})
@@ -143,11 +143,14 @@ class DaskTable(PartitionedTable):
         if isinstance(values, dd.DataFrame | da.Array) and values.ndim == 2 and values.shape[1] == 1:
             values = values[values.columns[0]] if isinstance(values, dd.DataFrame) else values[:, 0]
         if not isinstance(values, dd.Series | da.Array) or values.ndim != 1:
-            kind = f"the name {given!r:.80}" if isinstance(given, str) else f"{type(given).__name__}"
+            instead = (
+                f"Convert it, for example with dask.array.from_array({argument}, chunks=X.chunks[0])."
+                if self.positional
+                else "Make it a column of the dataframe, and give its name."
+            )
             raise InputError(
-                f"X is {self.described}, so {argument} must be a series or an array of Dask with the same partitions; "
-                f"got {kind}. Convert it, for example with dask.array.from_array({argument}, chunks=X.chunks[0]), or "
-                "make it a column of a dataframe, and give its name.",
+                f"X is {self.described}, so {argument} must be {'' if self.positional else 'the name of a column, or '}"
+                f"a series or an array of Dask with the same partitions; got {_kind(given)}. {instead}",
                 argument=argument,
             )
         if isinstance(values, da.Array):
@@ -158,10 +161,17 @@ class DaskTable(PartitionedTable):
                         argument=argument,
                     )
                 values = values.rechunk((self.array.chunks[0],))
-            values = dd.from_dask_array(values)
+            with _cells_as_they_are():
+                values = dd.from_dask_array(values)
         elif self.array is None and _known_apart(values.divisions, self.native.divisions):
-            with self._errors():
-                values = values.repartition(divisions=list(self.native.divisions))
+            (first, *_, last), (start, *_, end) = self.native.divisions, values.divisions
+            if (first, last) != (start, end):
+                raise InputError(
+                    f"The index of X goes from {first!r:.80} to {last!r:.80}, and that of {argument} from {start!r:.80} "
+                    f"to {end!r:.80}, so their rows cannot be matched. Take both from one dataframe.",
+                    argument=argument,
+                )
+            values = values.repartition(divisions=list(self.native.divisions))
         if values.npartitions != self.native.npartitions:
             raise InputError(
                 f"X has {self.native.npartitions:,} partitions, and {argument} has {values.npartitions:,}, so their "
@@ -176,29 +186,40 @@ class DaskTable(PartitionedTable):
         """The first rows, in order; all rows if ``n_rows`` is None."""
         from dask.dataframe.dispatch import make_meta
 
-        tables = [rows_of_frame(make_meta(self.native), self.names)]
+        tables = list(self._first(n_rows)) or [rows_of_frame(make_meta(self.native), self.names)]
+        with self.errors():
+            return together(tables, n_rows)
+
+    def head_by_partition(self, n_rows: int | None) -> Iterator[tuple[int, ArrowTable]]:
+        """The first rows again, partition by partition."""
+        number = _new_name("partition", self.names)
+        for rows in self._first(n_rows, number):
+            parts = rows[number].to_numpy()
+            for part in dict.fromkeys(parts.tolist()):
+                yield part, rows.filter(parts == part).drop_columns([number])
+
+    def _first(self, n_rows: int | None, numbered: str | None = None) -> Iterator[ArrowTable]:
+        """The first rows, in tables of more and more partitions."""
         start, size, left = 0, self.native.npartitions if n_rows is None else 1, n_rows
         while start < self.native.npartitions and left != 0:
             some = self.native.partitions[start : start + size]
-            read = partial(first_rows, names=self.names, n_rows=left)
-            found = self._reduced(some, read, partial(first_together, n_rows=left), first=start)
+            read = partial(first_rows, names=self.names, n_rows=left, numbered=numbered)
+            found = self._reduced(some, read, partial(together, n_rows=left), first=start)
             if found is not None:
-                tables.append(found)
+                yield found
                 left = None if left is None else left - found.num_rows
             start, size = start + size, min(2 * size, MOST_PARTITIONS)
-        with self._errors():
-            return first_together(tables[1:] or tables, n_rows)
 
     def count(self) -> int:
         """The number of rows."""
-        with self._errors():
+        with self.errors():
             return len(self.native)
 
     def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
         """Each row with the same probability."""
         share = min(1.0, n_rows / max(of_rows, 1))
         read = partial(random_rows, names=self.names, share=share)
-        found = self._reduced(self.native, read, partial(first_together, n_rows=None))
+        found = self._reduced(self.native, read, partial(together, n_rows=None))
         return self.head(0) if found is None else found
 
     # ------------------------------------------------------------------ partitions
@@ -225,7 +246,7 @@ class DaskTable(PartitionedTable):
         while parts.npartitions > 1:
             groups = parts.repartition(npartitions=math.ceil(parts.npartitions / GROUP))
             parts = groups.map_partitions(merged, tool, **options)
-        with self._errors():
+        with self.errors():
             (found,) = dask.compute(parts, retries=RETRIES)
         return found["result"].iloc[0] if len(found) else None
 
@@ -252,12 +273,17 @@ class DaskTable(PartitionedTable):
         )
 
     @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
+    def errors(self) -> Iterator[None]:
         """Turn an error of Dask or of a task into an `InputError` that quotes it."""
         try:
             yield
         except SufficeError:
             raise
+        except CancelledError as error:
+            raise InputError(
+                f"Dask cancelled the computation of {self.described}, for example because the client or the cluster "
+                "was closed. The model is unchanged."
+            ) from error
         except Exception as error:
             text = (str(error).strip().splitlines() or [""])[0][:400].rstrip(".")
             raise InputError(
@@ -284,7 +310,35 @@ def _of_array(X: Any) -> tuple[NativeFrame, Any]:
         )
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    return dd.from_dask_array(X, columns=[str(j) for j in range(X.shape[1])]), X
+    with _cells_as_they_are():
+        return dd.from_dask_array(X, columns=[str(j) for j in range(X.shape[1])]), X
+
+
+def _cells_as_they_are() -> contextlib.AbstractContextManager[object]:
+    """Prevents that Dask converts objects, such as numbers among texts, to strings."""
+    import dask
+
+    found: contextlib.AbstractContextManager[object] = dask.config.set({"dataframe.convert-string": False})
+    return found
+
+
+def _kind(given: Any) -> str:
+    """What an object is, in messages."""
+    from dask.delayed import Delayed
+
+    if given is None or isinstance(given, str):
+        return "nothing" if given is None else f"the name {given!r:.80}"
+    name = "Delayed" if isinstance(given, Delayed) else type(given).__name__
+    dimensions = getattr(given, "ndim", 1)  # that of a Delayed object is another one
+    shape = f" of shape {given.shape}" if isinstance(dimensions, int) and dimensions > 1 else ""
+    return f"a{'n' if name[0] in 'AEIOaeio' else ''} {name}{shape}"
+
+
+def _new_name(name: str, names: Sequence[str]) -> str:
+    """A name that no column has."""
+    while name in names:
+        name += "_"
+    return name
 
 
 def _known(array: Any) -> bool:

@@ -5,6 +5,7 @@ Each engine has one module, the only one that imports it, and only after the use
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +34,7 @@ MODULES = {
     "ibis": "ibis",
     "pyspark": "spark",
     "dask": "dask",
+    "distributed": "dask",
     "ray": "ray",
 }
 """The module of this package for each package that defines tables."""
@@ -82,6 +84,10 @@ class EngineTable(ABC):
     @abstractmethod
     def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
         """About so many of all rows, drawn at random, the same ones each time if the engine allows it."""
+
+    def errors(self) -> contextlib.AbstractContextManager[None]:
+        """Turns errors of the engine into `InputError`, and stops its work if the call is interrupted."""
+        return contextlib.nullcontext()
 
     @property
     def queried(self) -> NativeFrame | None:
@@ -159,6 +165,10 @@ class PartitionedTable(EngineTable):
             f"The labels and weights of {self.described} are columns of it. Give their names, such as y='label'.",
             argument="y",
         )
+
+    def head_by_partition(self, n_rows: int | None) -> Iterator[tuple[int, ArrowTable]]:
+        """The first rows with the numbers of their partitions, for errors; nothing if the engine cannot tell them."""
+        return iter(())
 
     @abstractmethod
     def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:

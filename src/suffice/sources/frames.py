@@ -34,6 +34,10 @@ DrawnColumn: TypeAlias = Array | CodedColumn | None
 DrawnValues: TypeAlias = Array | list[object]
 
 
+LOADERS = {"dask": "compute", "duckdb": "to_arrow_table", "ibis": "to_pyarrow", "pyspark": "toArrow"}
+"""The method of each library's lazy frames that loads their rows, where it is not ``collect``."""
+
+
 def as_frame(data: object) -> Frame | None:
     """A data frame as a narwhals frame; None for anything else."""
     if type(data) is np.ndarray:
@@ -47,7 +51,8 @@ def as_frame(data: object) -> Frame | None:
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"The column names of the frame must be unique. {error}") from None
     if isinstance(frame, nw.LazyFrame):
-        raise InputError("X is a lazy frame. Call collect() on it first.")
+        call = LOADERS.get(frame.implementation.name.lower(), "collect")
+        raise InputError(f"X is a lazy frame. Call {call}() on it first.")
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

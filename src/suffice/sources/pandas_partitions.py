@@ -22,13 +22,13 @@ __all__ = [
     "answered_block",
     "evaluated",
     "first_rows",
-    "first_together",
     "merged",
     "no_result",
     "pandas_answer",
     "random_rows",
     "rows_of_frame",
     "summarized",
+    "together",
     "with_columns",
 ]
 
@@ -83,16 +83,23 @@ def summarized(part: int, frame: NativeFrame, summarize: SummarizePart, names: S
     return summarize(part, partial(rows_of_frame, frame, names)) if len(frame) else None
 
 
-def first_rows(part: int, frame: NativeFrame, names: Sequence[str], n_rows: int | None) -> ArrowTable | None:
-    """The first rows, or all; None if there are none."""
-    return rows_of_frame(frame.iloc[:n_rows], names) if len(frame) else None
-
-
-def first_together(tables: Sequence[ArrowTable], n_rows: int | None) -> ArrowTable:
-    """The first rows of some partitions, or all."""
+def first_rows(
+    part: int, frame: NativeFrame, names: Sequence[str], n_rows: int | None, numbered: str | None = None
+) -> ArrowTable | None:
+    """The first rows, or all, with the number of the partition in a column ``numbered``; None if there are none."""
     import pyarrow as pa
 
-    return pa.concat_tables(tables, promote_options="permissive").slice(0, n_rows)
+    if not len(frame):
+        return None
+    rows = rows_of_frame(frame.iloc[:n_rows], names)
+    return rows if numbered is None else rows.append_column(numbered, pa.array(np.full(rows.num_rows, part)))
+
+
+def together(tables: Sequence[ArrowTable], n_rows: int | None) -> ArrowTable:
+    """The first rows of some tables, or all."""
+    import pyarrow as pa
+
+    return pa.concat_tables(tables, promote_options="permissive").slice(0, n_rows).combine_chunks()
 
 
 def random_rows(part: int, frame: NativeFrame, names: Sequence[str], share: float) -> ArrowTable | None:
@@ -130,8 +137,10 @@ def answered(
 def pandas_answer(found: ArrowTable, labels: Array | None, index: Any) -> NativeFrame:
     """An answer as a frame, whose columns are named by ``labels`` if given, or as a series if it is one column."""
     import pandas as pd
+    import pyarrow as pa
 
-    frame = found.to_pandas().set_axis(index)
+    lists = {field.type: pd.ArrowDtype(field.type) for field in found.schema if pa.types.is_list(field.type)}
+    frame = found.to_pandas(types_mapper=lists.get).set_axis(index)
     if labels is not None:
         return frame.set_axis(pd.Index(labels), axis="columns")
     return frame if found.num_columns > 1 else frame.iloc[:, 0]

@@ -178,7 +178,7 @@ class RowReader(ABC):
             available = [name for name in available if name not in kept]
         if len(available) != layout.n_columns:
             raise InputError(
-                f"{source.name} has {len(available)} columns ({listed(available)}), but the model was fitted without "
+                f"{source.name or 'The table'} has {len(available)} columns ({listed(available)}), but the model was fitted without "
                 f"column names and reads {layout.n_columns} columns in order. Choose them with ",
                 Argument("columns"),
                 " or ",
@@ -224,7 +224,7 @@ class RowReader(ABC):
         missing = [name for name in missing if name not in optional] if known else missing
         if missing:
             raise InputError(
-                f"{source.name} has no {columns_at(missing)}, which the model was fitted with. Its columns are "
+                f"{source.name or 'The table'} has no {columns_at(missing)}, which the model was fitted with. Its columns are "
                 f"{listed(source.names)}.",
                 *source.header_advice(missing),
                 column=missing[0],

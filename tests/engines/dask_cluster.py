@@ -1,0 +1,97 @@
+"""A cluster of Dask for tests: a scheduler and worker processes on the loopback interface, stopped at the end.
+
+The other functions make partitions on the workers. They leave a note of each attempt in a folder, so that a test sees
+which process made which partition, and when.
+"""
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import dask.dataframe as dd
+import pandas as pd
+from distributed import Client, LocalCluster
+
+SECONDS_TO_WAIT = 60
+
+
+@contextlib.contextmanager
+def dask_cluster(n_workers: int = 2, folder: str | None = None) -> Iterator[Client]:
+    """A client of a new cluster, whose workers are processes with one thread each; a lost one is replaced."""
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            local_directory=folder,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def wait_until(condition) -> None:
+    """Wait until a function returns something true."""
+    give_up = time.monotonic() + SECONDS_TO_WAIT
+    while not condition():
+        assert time.monotonic() < give_up, "The condition did not come true in time."
+        time.sleep(0.02)
+
+
+# ---------------------------------------------------------------------- partitions and notes on their attempts
+
+
+def frame_of(frame: pd.DataFrame, part, folder: Path, n_parts: int, **options) -> dd.DataFrame:
+    """A dataframe whose partitions are made by ``part(rows, number, folder)`` on the workers."""
+    size = -(-len(frame) // n_parts)
+    pieces = [frame.iloc[start : start + size] for start in range(0, len(frame), size)]
+    return dd.from_map(part, pieces, range(len(pieces)), folder=str(folder), meta=frame.iloc[:0], **options)
+
+
+def attempts(folder: Path, number: int | None = None) -> list[int]:
+    """The processes that made partition ``number``, or any."""
+    return [int(path.read_text()) for path in Path(folder).glob(f"part.{'*' if number is None else number}.*")]
+
+
+def noted(rows: pd.DataFrame, number: int, folder: str) -> pd.DataFrame:
+    """The partition, after a note."""
+    note = Path(folder) / f"new.{number}.{time.time_ns()}.{os.getpid()}"
+    note.write_text(str(os.getpid()))
+    note.rename(note.with_name(note.name.replace("new", "part", 1)))
+    return rows
+
+
+def failing_once(rows: pd.DataFrame, number: int, folder: str) -> pd.DataFrame:
+    """The partition; the first attempt to make one other than the first fails."""
+    noted(rows, number, folder)
+    if number and len(attempts(folder, number)) == 1:
+        raise OSError("The disk did not answer.")
+    return rows
+
+
+def hanging_once(rows: pd.DataFrame, number: int, folder: str) -> pd.DataFrame:
+    """The partition; once, a process that made another one before waits for a file ``go``, or for its end.
+
+    The first partition does not count, because it is also made for the first rows.
+    """
+    mine = os.getpid()
+    before = [path for path in Path(folder).glob(f"part.*.{mine}") if path.name.split(".")[1] != "0"]
+    noted(rows, number, folder)
+    if number and before:
+        with contextlib.suppress(FileExistsError):
+            (Path(folder) / f"part.{number}.{mine}").write_text(str(mine))
+            os.link(Path(folder) / f"part.{number}.{mine}", Path(folder) / "hangs")
+            wait_until((Path(folder) / "go").exists)
+    return rows
+
+
+def hanging_process(folder: Path) -> int | None:
+    """The process that waits in `hanging_once`; None if none does yet."""
+    path = Path(folder) / "hangs"
+    return int(path.read_text()) if path.exists() else None
