@@ -25,6 +25,7 @@ MODULES: dict[str, str | None] = {
     "suffice.diagnostics": "docs/assumptions.md",
     "suffice.discriminant_analysis": "docs/models/gaussian_discriminant_analysis.md",
     "suffice.ensemble": "docs/ensemble.md",
+    "suffice.export": "docs/export.md",
     "suffice.families": "docs/estimation.md",
     "suffice.families.averaged_dependence": "docs/averaged_dependence.md",
     "suffice.families.binned": "docs/histograms.md",

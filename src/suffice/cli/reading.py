@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ReadingOptions",
     "class_named",
+    "column_names",
     "columns_options",
     "columns_to_predict_options",
     "data_argument",
@@ -106,7 +107,7 @@ def _types(ctx: click.Context, parameter: click.Parameter, given: Sequence[str])
     return types
 
 
-def _names(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> list[str] | None:
+def column_names(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> list[str] | None:
     """Parse column names, separated by commas; those of a repeated option add up."""
     names = [name for each in given for name in each.split(",") if name]
     for each in given:
@@ -156,11 +157,11 @@ def _columns_options(help_of_columns: str) -> Callable[[F], F]:
             "--ignore",
             multiple=True,
             metavar="COLS",
-            callback=_names,
+            callback=column_names,
             help="Columns to ignore, separated by commas. Repeatable.",
         ),
         click.option(
-            "--columns", multiple=True, metavar="COLS", callback=_names, help=f"{help_of_columns} Repeatable."
+            "--columns", multiple=True, metavar="COLS", callback=column_names, help=f"{help_of_columns} Repeatable."
         ),
     )
 
@@ -191,7 +192,7 @@ OPTIONS = (
         "--names",
         multiple=True,
         metavar="COLS",
-        callback=_names,
+        callback=column_names,
         help="Names of all CSV columns, separated by commas; without --no-header, they replace the first row. "
         "Repeatable.",
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +22,7 @@ from suffice.cli.reading import (
     reading_options,
     weights_option,
 )
-from suffice.cli.writing import check_writable
+from suffice.cli.writing import check_not_an_input, check_writable
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -84,7 +83,7 @@ def command(
         raise click.UsageError("Give the HTML file to write with -o, or --json for the content of the report.")
     if output is not None:
         check_writable(output)
-        _check_not_an_input(output, [model, *data])
+        check_not_an_input(output, model, *data)
     from suffice.cli.saved_model import load
     from suffice.report.reporting import report_of
 
@@ -108,12 +107,6 @@ def command(
         print_json({"output": output, **made.to_dict()})
     elif output is not None:
         Page().line(f"saved  {cell_text(output)}, {size(os.path.getsize(output))}")
-
-
-def _check_not_an_input(output: str, inputs: Sequence[str]) -> None:
-    """Raise if the report would replace the model or the data."""
-    if os.path.realpath(output) in map(os.path.realpath, inputs):
-        raise click.UsageError(f"-o {output} would replace an input of the report. Name another file.")
 
 
 def _label_column(model: GenerativeClassifier, source: Source, target: str | None) -> str | None:

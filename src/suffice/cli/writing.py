@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "RowWriter",
+    "check_not_an_input",
     "check_writable",
     "format_of",
     "model_option",
+    "open_output",
     "output_option",
     "to_option",
     "update_lock",
@@ -125,6 +127,12 @@ def check_writable(output: str | None) -> None:
         ) from None
 
 
+def check_not_an_input(output: str, *inputs: str) -> None:
+    """Raise if a file would replace the model or the data that are read."""
+    if os.path.realpath(output) in map(os.path.realpath, inputs):
+        raise click.UsageError(f"-o {output} would replace an input. Name another file.")
+
+
 def update_lock(*models: str, output: str | None) -> contextlib.AbstractContextManager[None]:
     """Lock a model file that is read and then replaced, so processes that update it at once do not lose rows.
 
@@ -140,7 +148,7 @@ def update_lock(*models: str, output: str | None) -> contextlib.AbstractContextM
 @contextlib.contextmanager
 def write_rows(output: str, kind: str) -> Iterator[RowWriter]:
     """Yield a writer of rows to standard output, or to a file that appears under its name once all are written."""
-    with _open_output(output) as sink, contextlib.ExitStack() as stack:
+    with open_output(output) as sink, contextlib.ExitStack() as stack:
         file: WritableFile = sink
         if output.endswith(".gz"):
             file = stack.enter_context(gzip.GzipFile(fileobj=cast("BinaryIO", sink), mode="wb", mtime=0))
@@ -155,7 +163,8 @@ def write_rows(output: str, kind: str) -> Iterator[RowWriter]:
 
 
 @contextlib.contextmanager
-def _open_output(output: str) -> Iterator[Sink]:
+def open_output(output: str) -> Iterator[Sink]:
+    """Yield standard output, or a file that appears under its name once everything is written."""
     from suffice.exceptions import InputError
     from suffice.model_file.disk import replacing
 

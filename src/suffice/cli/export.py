@@ -1,0 +1,192 @@
+"""``suffice export``: write a model for other programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.command import Choice, mark_written, note, section
+from suffice.cli.command import command as _command
+from suffice.cli.output import size
+from suffice.cli.reading import column_names, model_argument
+from suffice.cli.writing import check_not_an_input, check_writable, open_output
+
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+
+__all__ = ["command"]
+
+EXAMPLES = """
+suffice export flowers.suffice --to sql --table new_flowers
+suffice export flowers.suffice --table sales.flowers --dialect postgres \\
+    --keep species -o flowers.sql
+suffice export flowers.suffice -o flowers.onnx
+suffice export flowers.suffice -o flowers.joblib
+suffice export spam.suffice --to json | head -c 300
+"""
+EXTENSIONS = {".sql": "sql", ".onnx": "onnx", ".joblib": "sklearn", ".json": "json"}
+DIALECTS = ("duckdb", "postgres", "sqlite", "spark")
+BINARY = ("onnx", "sklearn")
+OPTIONS = {
+    "sql": ("table", "dialect", "keep", "columns", "prefix", "complete"),
+    "onnx": ("precision", "missing"),
+}
+"""Options that only one format has."""
+
+
+@_command("export", "Write a model for other programs: SQL, ONNX, scikit-learn, JSON.", EXAMPLES)
+@model_argument
+@click.option(
+    "--to",
+    type=Choice(
+        ["sql", "onnx", "sklearn", "json"],
+        synonyms=dict.fromkeys(("scikit", "scikit-learn", "joblib", "pickle"), "sklearn"),
+    ),
+    help="Format; default: by the name of the file (.sql, .onnx, .joblib, .json).",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(allow_dash=True),
+    default="-",
+    metavar="FILE",
+    help="File to write; default: standard output.",
+)
+@section(
+    "SQL",
+    click.option("--table", metavar="NAME", help="Table with the rows to score, as it is written in SQL; required."),
+    click.option(
+        "--dialect",
+        type=Choice(DIALECTS, synonyms={"postgresql": "postgres", "pyspark": "spark", "sqlite3": "sqlite"}),
+        default="duckdb",
+        show_default=True,
+        help="Database that runs the statement.",
+    ),
+    click.option(
+        "--keep",
+        metavar="all|none|COLS",
+        default="all",
+        show_default=True,
+        help="Columns of the table to keep beside the scores, separated by commas.",
+    ),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="COLS",
+        callback=column_names,
+        help="Names of the model's columns in the table, in the order of the model, separated by commas; default: the "
+        "names in the model. Repeatable.",
+    ),
+    click.option("--prefix", metavar="TEXT", default="", help="Start of the names of the computed columns."),
+    click.option(
+        "--complete",
+        is_flag=True,
+        help="Dependent columns have no missing cells in the table; the statement is then shorter.",
+    ),
+)
+@section(
+    "ONNX",
+    click.option(
+        "--precision",
+        type=Choice(["double", "float"]),
+        default="double",
+        show_default=True,
+        help="Type of the numbers: float64 or float32.",
+    ),
+    click.option(
+        "--missing",
+        metavar="TEXT",
+        default="",
+        help="Text of a missing cell in columns of texts; default: the empty text.",
+    ),
+)
+def command(model: str, output: str, to: str | None, **options: Any) -> None:
+    """Write MODEL for a program that scores rows without Suffice, with the probabilities of `suffice predict`.
+
+    \b
+    sql      a SELECT statement that adds the label and the probabilities of
+             each row to a table
+    onnx     a graph for ONNX Runtime
+    sklearn  an equal fitted model of scikit-learn, if there is one, as a
+             file for joblib.load
+    json     the formulas, for a program of your own
+
+    Loading a joblib file can run any code that is in it: load only files that you trust.
+    """  # noqa: D301  (click keeps the lines of a paragraph with \b)
+    kind = _format_of(output, to)
+    _check_options(click.get_current_context(), kind)
+    check_writable(output)
+    if output != "-":
+        check_not_an_input(output, model)
+    import suffice
+
+    content = CONTENTS[kind](suffice.load(model), options)
+    with open_output(output) as file:
+        file.write(content)
+    if output != "-":
+        mark_written(f"{output} was written")
+        note(f"{output} was written ({size(os.path.getsize(output))}).")
+
+
+def _format_of(output: str, to: str | None) -> str:
+    """The format: ``to``, or the one that the name of the file implies."""
+    kind = to or EXTENSIONS.get(os.path.splitext(output)[1].lower())
+    if kind is None:
+        named = "" if output == "-" else f"{output!r} has no extension that implies a format. "
+        raise click.UsageError(f"{named}Choose a format with --to sql, onnx, sklearn or json.")
+    if output == "-" and kind in BINARY and sys.stdout.isatty():
+        raise click.UsageError(f"{kind} cannot be shown on a terminal. Give a file with -o, or pipe the output.")
+    return kind
+
+
+def _check_options(ctx: click.Context, kind: str) -> None:
+    """Raise if an option is given that the format does not have, or one is missing that it needs."""
+    for other, names in OPTIONS.items():
+        for name in names:
+            given = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+            if given and kind != other:
+                raise click.UsageError(f"--{name} needs --to {other}; the format is {kind}.")
+    if kind == "sql" and not ctx.params["table"]:
+        raise click.UsageError("SQL names the table whose rows are scored. Give its name with --table.")
+
+
+# ---------------------------------------------------------------------- contents
+
+
+def _sql(model: GenerativeClassifier, options: dict[str, Any]) -> bytes:
+    keep = options["keep"]
+    kept = None if keep == "all" else [] if keep == "none" else [name for name in keep.split(",") if name]
+    names = ("columns", "prefix", "complete")
+    statement = model.to_sql(options["table"], options["dialect"], keep=kept, **{name: options[name] for name in names})
+    return f"{statement}\n".encode()
+
+
+def _onnx(model: GenerativeClassifier, options: dict[str, Any]) -> bytes:
+    graph = model.to_onnx(options["precision"], missing=options["missing"])
+    return bytes(graph.SerializeToString(deterministic=True))
+
+
+def _sklearn(model: GenerativeClassifier, options: dict[str, Any]) -> bytes:
+    import io
+
+    import joblib  # type: ignore[import-untyped]
+
+    content = io.BytesIO()
+    joblib.dump(model.to_sklearn(), content)
+    return content.getvalue()
+
+
+def _json(model: GenerativeClassifier, options: dict[str, Any]) -> bytes:
+    return f"{model.to_json()}\n".encode()
+
+
+CONTENTS: dict[str, Callable[[GenerativeClassifier, dict[str, Any]], bytes]] = {
+    "sql": _sql,
+    "onnx": _onnx,
+    "sklearn": _sklearn,
+    "json": _json,
+}
