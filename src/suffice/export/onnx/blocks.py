@@ -35,7 +35,7 @@ from suffice.families.formula import (
     PairTables,
     Words,
 )
-from suffice.learning.scoring_rule import ScoredBlock
+from suffice.learning.scoring_rule import EXACT_WHOLE, ScoredBlock
 
 __all__ = ["BlockResult", "block_result"]
 
@@ -75,7 +75,9 @@ def _of_columns(inputs: Inputs, block: ScoredBlock, weights: np.ndarray) -> Bloc
     for j in levels:
         form = forms[j]
         assert isinstance(form, LevelLogs)
-        add_numbered_levels(scores, select(x, [j], width), form, float(weights[j]))
+        number = select(x, [j], width)
+        errors.append(number >= float(EXACT_WHOLE))
+        add_numbered_levels(scores, number, form, float(weights[j]))
     columns = [NumberColumn(j, forms[j], float(weights[j])) for j in used if j not in levels]
     add_number_columns(scores, x, width, columns)
     return BlockResult(scores.total(), errors)
@@ -88,8 +90,7 @@ def _of_block(inputs: Inputs, block: ScoredBlock) -> BlockResult:
         scores, wrong = cell_scores(inputs, positions, form)
         return BlockResult(scores, [] if wrong is None else [wrong])
     if isinstance(form, PairTables):
-        cells = [inputs.cell(at) for at, cuts in zip(positions, form.cuts, strict=True) if cuts is not None]
-        return BlockResult(pair_scores(inputs, positions, form), [_is_infinite(cell) for cell in cells])
+        return BlockResult(*pair_scores(inputs, positions, form))
     if isinstance(form, Words):
         return BlockResult(word_scores(inputs, positions[0], form), [])
     x, errors = _numbers(inputs, block)

@@ -113,7 +113,15 @@ def _labels(graph: Graph, labels: Array, code: Value) -> Value:
     elif all(isinstance(each, int) for each in values):  # booleans, too
         kind = "whole"
         if max(map(abs, values), default=0) >= 1 << 63:
-            raise InputError("A label is a whole number too large for int64, so a graph cannot hold it.")
+            raise InputError(
+                "A label is a whole number too large for int64, so a graph cannot hold it. Fit the model with other "
+                "labels."
+            )
+    elif not all(isinstance(each, int | float) for each in values):
+        raise InputError(
+            f"The labels are of the type {type(values[0]).__name__}; a graph has labels that are numbers or texts. "
+            "Fit the model with such labels."
+        )
     every = np.empty(len(values) + 1, dtype=object)
     every[:] = [*values, NO_LABEL[kind]]
     return taken(graph, every if kind == "text" else every.astype(DTYPE[kind]), code, kind=kind)

@@ -23,6 +23,7 @@ from suffice.families.formula import (
     Line,
     Normal,
     PairTables,
+    Rising,
     Steps,
     YesNo,
 )
@@ -121,6 +122,8 @@ def _is_wide(form: Any) -> bool:
     if isinstance(form, Line):
         slope = form.slope[np.isfinite(form.slope)]
         return bool(len(slope) and abs(form.origin) * np.ptp(slope) > MOST_STEEPNESS)
+    if isinstance(form, Rising) and form.down is None:  # the score changes by (difference of the means)/mean
+        return bool(np.ptp(form.up * np.expm1(-form.slope)) > MOST_STEEPNESS)
     if isinstance(form, Steps | Knots):
         return _are_close(form.cuts if isinstance(form, Steps) else form.knots)
     return _levels_are_close(form.levels) if isinstance(form, LevelLogs) else False

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from suffice.exceptions import InputError
+from suffice.export.onnx.chunks import in_chunks, row_range
 from suffice.export.onnx.graph import Value
 from suffice.export.onnx.inputs import Inputs
 from suffice.export.onnx.levels import level_codes
 from suffice.export.onnx.operations import (
+    absolute,
     as_number,
     concatenated,
     count_below,
+    exp,
     is_nan,
     kept,
     log,
     log_sum_exp,
-    select,
+    logical_any,
+    reshaped,
     squeezed,
     summed,
     taken,
@@ -70,30 +76,44 @@ def _any_of(masks: list[Value]) -> Value:
 # ---------------------------------------------------------------------- pairs of bins
 
 
-def pair_scores(inputs: Inputs, positions: tuple[int, ...], form: PairTables) -> Value:
-    """Scores (n, K): the logarithm of the mean over the parents that are read."""
+def pair_scores(inputs: Inputs, positions: tuple[int, ...], form: PairTables) -> tuple[Value, list[Value]]:
+    """Scores (n, K): the logarithm of the mean over the parents that are read; and where a cell is infinite (n, 1)."""
     share, given = _log_tables(form)
     graph, n_classes = inputs.graph, len(form.weight)
+    single = graph.constant(np.vstack([share.T, np.zeros((1, n_classes))]), "number")
+    pairs = graph.constant(given, "number")
     none = share.shape[1]  # a bin that is not read
-    bins = _bins(inputs, positions, form, none)
-    padded = np.vstack([share.T, np.zeros((1, n_classes))])
-    base = summed(taken(graph, padded, bins), 1)
-    width = none + 1
+    bins, order, errors = _bins(inputs, positions, form, none)
     row_of = np.append(np.where(form.rows >= 0, form.rows, 0), 0)
-    products = []
-    for i in form.parents:
-        own = select(bins, [i], len(positions))
-        pair = taken(graph, row_of, own, kind="whole") * np.array(width) + bins
-        product = summed(taken(graph, given, pair), 1) + squeezed(taken(graph, padded, own), 1)
-        products.append(tall(where(own.equals(none), -np.inf, product), 0))
-    if not products:
-        return base
-    every = concatenated(products, 0)
-    used = summed(where(every > -np.inf, 1.0, 0.0), 0)
-    some = used > 0.0
-    safe = where(tall(some, 0), every, 0.0)
-    mean = squeezed(log_sum_exp(safe, 0), 0) - log(where(some, used, 1.0))
-    return where(some, mean, base)
+    parents = np.array([order.index(i) for i in form.parents], dtype=np.int64)
+    numbers = graph.constant(np.array([len(positions) * n_classes]), "whole")
+
+    def score(start: Value, stop: Value) -> Value:
+        own = row_range(bins, start, stop)
+        base = summed(taken(graph, single, own), 1)
+
+        def add(number: Value, state: Sequence[Value]) -> list[Value]:
+            parent = taken(graph, own, reshaped(taken(graph, parents, number, kind="whole"), 1), axis=1, kind="whole")
+            pair = taken(graph, row_of, parent, kind="whole") * np.array(none + 1) + own
+            product = summed(taken(graph, pairs, pair), 1) + squeezed(taken(graph, single, parent), 1)
+            return _with_product(state, product, ~parent.equals(none))
+
+        trips = graph.constant(np.array(len(parents)), "whole")
+        most, total, used = graph.loop(trips, [base * 0.0 - np.inf, base * 0.0, base * 0.0], add)
+        some = used > 0.0
+        return where(some, most + log(where(some, total / used, 1.0)), base)
+
+    scores = in_chunks(graph, inputs.rows, numbers, n_classes, score) if len(parents) else None
+    return summed(taken(graph, single, bins), 1) if scores is None else scores, errors
+
+
+def _with_product(state: Sequence[Value], product: Value, reads: Value) -> list[Value]:
+    """The largest logarithm, the sum of the products relative to it, and their number, with one more product."""
+    before, total, used = state
+    most = where(reads & (product > before), product, before)
+    known = where(most > -np.inf, most, 0.0)
+    added = kept(reads, exp(product - known))
+    return [most, total * exp(before - known) + added, used + as_number(reads)]
 
 
 def _log_tables(form: PairTables) -> tuple[Float, Float]:
@@ -119,37 +139,45 @@ def _log_tables(form: PairTables) -> tuple[Float, Float]:
     return log_share, given.reshape(len(given), -1).T
 
 
-def _columns_of_bins(form: PairTables) -> Codes:
-    """The column of each bin that is read (C,)."""
-    sizes = [
+def _sizes(form: PairTables) -> list[int]:
+    """Number of bins of each column."""
+    return [
         len(cuts) + 2 if cuts is not None else len(levels or ()) + (2 if others else 1)
         for cuts, levels, others in zip(form.cuts, form.levels, form.others, strict=True)
     ]
+
+
+def _columns_of_bins(form: PairTables) -> Codes:
+    """The column of each bin that is read (C,)."""
+    sizes = _sizes(form)
     column = np.repeat(np.arange(len(sizes)), sizes)
     out = np.zeros(int(form.places.max(initial=-1)) + 1, dtype=np.int64)
     out[form.places[form.places >= 0]] = column[form.places >= 0]
     return out
 
 
-def _bins(inputs: Inputs, positions: tuple[int, ...], form: PairTables, none: int) -> Value:
-    """The bin of each column of each row (n, d); ``none`` if it is not read."""
-    graph, start, out = inputs.graph, 0, []
-    for j, at in enumerate(positions):
-        cuts, levels = form.cuts[j], form.levels[j]
-        if cuts is not None:
-            size = len(cuts) + 2
-            cell = inputs.cell(at)
-            bins = count_below(cell, [np.array(cuts, dtype=np.float64)], including=False)
-            bins = where(is_nan(cell), size - 1, bins, "whole")
-            places = form.places[start : start + size]
-        else:
-            assert levels is not None
-            size = len(levels) + (2 if form.others[j] else 1)
-            own = form.places[start : start + size]
-            others = own[len(levels)] if form.others[j] else -1
-            # In the order of `level_codes`: the levels, a missing cell, any other level.
-            places = np.append(own[: len(levels)], [own[-1], others])
-            bins = level_codes(inputs, at, levels)
-        out.append(taken(graph, np.where(places >= 0, places, none), bins, kind="whole"))
-        start += size
-    return concatenated(out, 1)
+def _bins(
+    inputs: Inputs, positions: tuple[int, ...], form: PairTables, none: int
+) -> tuple[Value, list[int], list[Value]]:
+    """The bins of the columns of each row (n, d), ``none`` if it is not read; the order of the columns; and errors."""
+    graph, out, errors = inputs.graph, list[Value](), list[Value]()
+    sizes = _sizes(form)
+    places = np.split(np.where(form.places >= 0, form.places, none), np.cumsum(sizes[:-1]))
+    with_cuts = [j for j, cuts in enumerate(form.cuts) if cuts is not None]
+    with_levels = [j for j, cuts in enumerate(form.cuts) if cuts is None]
+    if with_cuts:
+        cells, starts = (
+            inputs.numbers([positions[j] for j in with_cuts]),
+            np.cumsum([0, *(sizes[j] for j in with_cuts)]),
+        )
+        bins = count_below(cells, [np.array(form.cuts[j], dtype=np.float64) for j in with_cuts], including=False)
+        bins = where(is_nan(cells), starts[1:] - 1, bins + starts[:-1], "whole")
+        out.append(taken(graph, np.concatenate([places[j] for j in with_cuts]), bins, kind="whole"))
+        errors.append(logical_any(absolute(cells).equals(np.inf), 1))
+    for j in with_levels:
+        levels, own = form.levels[j], places[j]
+        assert levels is not None
+        # In the order of `level_codes`: the levels, a missing cell, any other level.
+        own = np.append(own[: len(levels)], [own[-1], own[len(levels)] if form.others[j] else none])
+        out.append(taken(graph, own, level_codes(inputs, positions[j], levels), kind="whole"))
+    return concatenated(out, 1), [*with_cuts, *with_levels], errors
