@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
-from suffice.exceptions import InputError, SufficeError
+from suffice.exceptions import InputError, SufficeError, listed
 from suffice.sources.engine_tables import AnswerPart, Answers, PartitionedTable, SummarizePart
 from suffice.sources.engine_types import ArrowRows, ArrowTable, NativeFrame
 
@@ -32,34 +32,43 @@ class SparkTable(PartitionedTable):
 
     def __init__(self, native: NativeFrame) -> None:
         self.native, self.names = native, list(native.columns)
+        _check_distinct(native, self.names)
 
     def select(self, names: Sequence[str]) -> Self:
         """The DataFrame with these columns alone."""
         return type(self)(self.native.select(*(_quoted(name) for name in names)))
 
     def head(self, n_rows: int | None) -> ArrowTable:
-        """The first rows, or all."""
-        with self._errors():
-            return (self.native if n_rows is None else self.native.limit(n_rows)).toArrow()
+        """The first rows in the order of the partitions, or all; no more partitions are read than necessary."""
+        import pyarrow as pa
+
+        _check_finite(self.native)
+        _check_types(self.native)
+        with self.errors():
+            if n_rows is None:
+                return self.native.toArrow()
+            firsts = self.native.mapInArrow(partial(_first_rows, n_rows), "content binary").take(n_rows)
+            found = [pa.ipc.open_stream(row["content"]).read_all() for row in firsts if row["content"] is not None]
+            return pa.concat_tables(found).slice(0, n_rows) if found else self.native.limit(0).toArrow()
 
     def count(self) -> int:
         """The number of rows."""
-        with self._errors():
+        with self.errors():
             return int(self.native.count())
 
     def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
         """Each row with the same probability."""
         share = min(1.0, n_rows / max(of_rows, 1))
-        with self._errors():
+        with self.errors():
             return self.native.sample(share, seed=0).toArrow()
 
     def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:
         """Summarise each partition, and merge the summaries twice in groups before they come to the driver."""
         parts = self.native.mapInArrow(partial(_summarized, summarize), "part long, summary binary")
         for _ in range(2):
-            groups = parts.selectExpr(f"part div {GROUP} as part", "summary").groupBy("part")
+            groups = parts.selectExpr(f"part div {GROUP} as group_number", "part", "summary").groupBy("group_number")
             parts = groups.applyInArrow(partial(_merged, merge), "part long, summary binary")
-        with self._errors():
+        with self.errors():
             for row in parts.toLocalIterator():
                 yield bytes(row["summary"])
 
@@ -72,7 +81,7 @@ class SparkTable(PartitionedTable):
         return self.native.mapInArrow(partial(_answered, answers.evaluate), whole)
 
     @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
+    def errors(self) -> Iterator[None]:
         """Stop the jobs of an interrupted call, and turn an error of Spark into an `InputError` that quotes it."""
         from pyspark.errors import PySparkException
 
@@ -89,6 +98,60 @@ class SparkTable(PartitionedTable):
         finally:
             with contextlib.suppress(Exception):
                 session.removeTag(tag)
+
+
+# ---------------------------------------------------------------------- what cannot be read
+
+
+def _check_distinct(native: NativeFrame, names: list[str]) -> None:
+    """Raise `InputError` if Spark does not tell two columns apart."""
+    alike = {name.lower(): [each for each in names if each.lower() == name.lower()] for name in names}
+    same = next((each for each in alike.values() if len(each) > 1), None)
+    if same is None:
+        return
+    if len(set(same)) < len(same):
+        raise InputError(f"The Spark DataFrame has more than one column {same[0]!r}. Rename them.", column=same[0])
+    if native.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
+        raise InputError(
+            f"The Spark DataFrame has the columns {listed(same)}, which Spark does not tell apart. Rename them, or set "
+            "spark.sql.caseSensitive to true.",
+            column=same[0],
+        )
+
+
+def _check_finite(native: NativeFrame) -> None:
+    if native.isStreaming:
+        raise InputError(
+            "The Spark DataFrame is a stream, which has no end. Learn from each of its batches: "
+            "df.writeStream.foreachBatch(lambda batch, number: model.partial_fit(batch, 'label')).start().",
+            page="docs/engines.md",
+        )
+
+
+def _check_types(native: NativeFrame) -> None:
+    """Raise `InputError` for the first column that is not a number, a truth value, a time or a text."""
+    from pyspark.sql import types
+
+    nested = {
+        types.ArrayType: "arrays. Select their elements as columns, such as col({0!r})[0], or join the words of texts "
+        "with array_join({0!r}, ' ')",
+        types.StructType: "structs. Select their fields as columns, such as col({0!r})['field']",
+        types.MapType: "maps. Select their values as columns, such as col({0!r})['key']",
+        types.VariantType: "variants. Select their values as columns with variant_get",
+        types.YearMonthIntervalType: "intervals of months. Convert it to a number",
+        types.CalendarIntervalType: "intervals of a calendar. Convert it to a number",
+    }
+    vectors = "vectors. Select their elements as columns, such as pyspark.ml.functions.vector_to_array({0!r})[0]"
+    for field in native.schema.fields:
+        kind = type(field.dataType)
+        reason = vectors if issubclass(kind, types.UserDefinedType) else nested.get(kind)
+        if reason is not None:
+            name = field.name
+            raise InputError(
+                f"Column {name!r} of the Spark DataFrame holds {reason.format(name)}, or leave it out: "
+                f"df.drop({name!r}).",
+                column=name,
+            )
 
 
 def _quoted(name: str) -> Any:
@@ -112,6 +175,30 @@ def _reason(error: BaseException) -> str:
 
 
 # ---------------------------------------------------------------------- functions that run on workers
+
+
+def _first_rows(n_rows: int, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
+    """As many records as the partition has rows, at most ``n_rows``; the first one has these rows as an Arrow stream.
+
+    Spark counts the records to know when it has read enough partitions.
+    """
+    import pyarrow as pa
+
+    found: list[ArrowRows] = []
+    n_found = 0
+    for batch in batches:
+        found.append(batch.slice(0, n_rows - n_found))
+        n_found += found[-1].num_rows
+        if n_found == n_rows:
+            break
+    if not n_found:
+        return
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, found[0].schema) as stream:
+        for batch in found:
+            stream.write_batch(batch)
+    content = pa.array([sink.getvalue().to_pybytes(), *[None] * (n_found - 1)], pa.binary())
+    yield pa.record_batch({"content": content})
 
 
 def _summarized(summarize: SummarizePart, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
@@ -142,8 +229,8 @@ def _merged(merge, table):  # type: ignore[no-untyped-def]  # Spark fails on par
     """The merge of the summaries of a group, in the order of the partitions."""
     import pyarrow as pa
 
-    table = table.sort_by("part")
-    return pa.Table.from_batches([_record(table["part"][0].as_py(), merge(table["summary"].to_pylist()))])
+    number = table["group_number"][0].as_py()
+    return pa.Table.from_batches([_record(number, merge(table.sort_by("part")["summary"].to_pylist()))])
 
 
 def _record(part: int, summary: bytes) -> ArrowRows:
