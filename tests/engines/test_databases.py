@@ -81,8 +81,8 @@ def test_more_rows_and_fewer(connected):
     columns = f"{READ}, returned"
     first = open_query(order.format(columns, "<= 12000"), connection, types=types)
     rest = open_query(order.format(columns, "> 12000"), connection, types=types)
-    whole = NaiveBayes().fit(TABLE.select([*COLUMNS, "returned"]), "returned")
-    model = NaiveBayes().fit(first, "returned")
+    whole = NaiveBayes({"comment": "text"}).fit(TABLE.select([*COLUMNS, "returned"]), "returned")
+    model = NaiveBayes({"comment": "text"}).fit(first, "returned")
     alone = suffice.loads(model.to_bytes())
     assert_same_statistics(model.partial_fit(rest, "returned"), whole, 1e-12)
     assert_same_statistics(model.remove(rest, "returned"), alone, 1e-11)

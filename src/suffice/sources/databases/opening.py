@@ -23,12 +23,14 @@ __all__ = ["open_query"]
 class _Database:
     """How to query a database.
 
-    ``query`` makes a query of a text, its description in messages, and the rows of a batch.
+    ``query`` makes a query of a text, its description in messages, and the rows of a batch. ``connection`` is an open
+    connection that runs one query at a time.
     """
 
     engine: str
     query: Callable[[str, str, int], RunningQuery] = field(repr=False)
     is_ours: bool = False
+    connection: Any = field(default=None, repr=False)
     files: Sequence[str] = ()
     secrets: Sequence[str] = field(default=(), repr=False)
 
@@ -106,6 +108,7 @@ def open_query(
         described,
         options,
         prefetchable=database.is_ours,
+        connection=database.connection,
         files=database.files,
         secrets=database.secrets,
     )
@@ -123,13 +126,13 @@ def _of_uri(uri: str) -> _Database:
     if found.scheme == "sqlite":
         from suffice.sources.databases.sqlite import SQLiteFileQuery
 
-        return _Database("SQLite", _with(SQLiteFileQuery, place), True, [place])
+        return _Database("SQLite", _with(SQLiteFileQuery, place), is_ours=True, files=[place])
     from suffice.sources.databases.arrow_results import DuckDBFileQuery, PostgreSQLQuery
 
     if found.scheme == "duckdb":
         _need("duckdb", "DuckDB", "duckdb")
         files = [] if place == IN_MEMORY else [place]
-        return _Database("DuckDB", _with(DuckDBFileQuery, place), True, files)
+        return _Database("DuckDB", _with(DuckDBFileQuery, place), is_ours=True, files=files)
     _need("adbc_driver_manager", "ADBC", "databases")
     _need("adbc_driver_postgresql", "the ADBC driver of PostgreSQL", "databases")
     return _Database("PostgreSQL", _with(PostgreSQLQuery, place), is_ours=True, secrets=found.secrets)
@@ -158,7 +161,7 @@ def _of_connection(connection: Any) -> _Database:
     if package in ("duckdb", "_duckdb") and hasattr(connection, "sql"):
         from suffice.sources.databases.arrow_results import DuckDBQuery
 
-        return _Database("DuckDB", _with(DuckDBQuery, connection))
+        return _Database("DuckDB", _with(DuckDBQuery, connection), connection=connection)
     if isinstance(connection, sqlite3.Connection):
         from suffice.sources.databases.sqlite import SQLiteQuery
 
@@ -168,7 +171,7 @@ def _of_connection(connection: Any) -> _Database:
     if package == "psycopg":
         from suffice.sources.databases.psycopg import PsycopgQuery
 
-        return _Database("PostgreSQL", _with(PsycopgQuery, connection))
+        return _Database("PostgreSQL", _with(PsycopgQuery, connection), connection=connection)
     if not callable(getattr(connection, "cursor", None)):
         raise _wrong(
             "connection must be a URI or an open connection of a database driver; got "
@@ -176,7 +179,7 @@ def _of_connection(connection: Any) -> _Database:
         )
     from suffice.sources.databases.cursors import CursorQuery
 
-    return _Database(package, _with(CursorQuery, connection))
+    return _Database(package, _with(CursorQuery, connection), connection=connection)
 
 
 def _of_adbc(connection: Any) -> _Database:
@@ -190,7 +193,7 @@ def _of_adbc(connection: Any) -> _Database:
             engine = str(connection.adbc_get_info()["vendor_name"])
     elif type(connection).__name__ != "AdbcConnection":
         raise _wrong(f"connection must be a connection, not a {type(connection).__name__}.")
-    return _Database(engine, _with(ADBCQuery, native))
+    return _Database(engine, _with(ADBCQuery, native), connection=native)
 
 
 def _wrong(sentence: str) -> InputError:

@@ -23,6 +23,8 @@ from suffice.sources.files.types import type_word
 __all__ = ["QueryRows"]
 
 T = TypeVar("T")
+LATEST: weakref.WeakValueDictionary[int, RunningQuery] = weakref.WeakValueDictionary()
+"""The query that began last on each open connection that runs one at a time, by the connection's `id`."""
 
 
 class QueryRows:
@@ -39,6 +41,9 @@ class QueryRows:
     options : ReadOptions
     prefetchable : bool
         Whether another thread may read the rows.
+    connection : object, optional
+        The open connection, if it runs one query at a time. A query that begins closes the one before, which runs again
+        if its rows were not read yet.
     files : sequence of str
         The file of the database.
     secrets : sequence of str
@@ -58,11 +63,12 @@ class QueryRows:
         options: ReadOptions,
         *,
         prefetchable: bool,
+        connection: object = None,
         files: Sequence[str] = (),
         secrets: Sequence[str] = (),
     ) -> None:
         self.name, self.files, self.prefetchable = described, files, prefetchable
-        self._new_query, self._secrets = new_query, secrets
+        self._new_query, self._secrets, self._connection = new_query, secrets, connection
         self._n_rows = 0
         self._running = query = new_query()
         columns = self._start(query)
@@ -79,9 +85,9 @@ class QueryRows:
     ) -> Iterator[BatchProgress]:
         """Yield the rows in order."""
         query, self._next = self._next, None
-        started = query is not None
+        started = query is not None and not query.superseded
         # Assigned before another thread reads the rows, so that it can be stopped at any time.
-        self._running = query = self._new_query() if query is None else query
+        self._running = query = query if query is not None and started else self._new_query()
         requested = RequestedColumns(self.layout, columns, self._options, coded, skipped, written)
         return self._read(query, requested, started=started)
 
@@ -131,6 +137,12 @@ class QueryRows:
 
     def _start(self, query: RunningQuery) -> ResultColumns:
         """Run the query until its columns are known; if that fails, it is closed."""
+        if self._connection is not None:
+            before = LATEST.get(id(self._connection))
+            if before is not None:
+                before.superseded = True
+                before.close()
+            LATEST[id(self._connection)] = query
         try:
             if not query.threaded:
                 return self._quoting(query, query.start)
@@ -141,6 +153,13 @@ class QueryRows:
 
     def _quoting(self, query: RunningQuery, call: Callable[[], T]) -> T:
         """Call a driver; an error of it becomes an `InputError` that quotes it, and holds nothing else of it."""
+        if query.superseded:
+            raise InputError(
+                f"{self._sentence_start} stopped after {counted(self._n_rows, 'row')}, because another query began on its "
+                "connection. Read the rows to the end before, or use a second connection.",
+                argument="connection",
+                page=PAGE,
+            )
         try:
             return call()
         except (SufficeError, MemoryError):

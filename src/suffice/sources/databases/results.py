@@ -43,10 +43,13 @@ class RunningQuery(Protocol):
         Whether other threads may run it, one after the other. Otherwise it stays in the thread of the caller.
     connecting_to : str
         Name of a server that it needs a connection to; empty if it has one.
+    superseded : bool
+        Whether it was closed because another query began on its connection.
     """
 
     threaded: bool
     connecting_to: str
+    superseded: bool = False
 
     def start(self) -> ResultColumns:
         """Run the query until its columns are known."""
