@@ -1,6 +1,7 @@
 """Ray for tests: two worker processes on the loopback interface, stopped at the end."""
 
 import contextlib
+import itertools
 import logging
 import os
 import shutil
@@ -8,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import ray
 import ray.data
 from ray._private import ray_constants
@@ -54,3 +56,10 @@ def ray_cluster(n_workers: int = 2) -> Iterator[None]:
             if value is not None:
                 os.environ[name] = value
         shutil.rmtree(home, ignore_errors=True)
+
+
+def blocks_of(table: pa.Table, n_blocks: int) -> ray.data.Dataset:
+    """A dataset of so many blocks, of about equal numbers of rows."""
+    ends = [round(i * table.num_rows / n_blocks) for i in range(n_blocks + 1)]
+    parts = [table.slice(start, end - start) for start, end in itertools.pairwise(ends)]
+    return ray.data.from_arrow(parts)

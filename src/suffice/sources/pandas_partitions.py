@@ -22,6 +22,7 @@ __all__ = [
     "answered_block",
     "evaluated",
     "first_rows",
+    "in_partition",
     "merged",
     "no_result",
     "pandas_answer",
@@ -41,7 +42,7 @@ Evaluate = Callable[[int, NativeFrame], Any]
 def evaluated(frame: NativeFrame, evaluate: Evaluate, first: int, partition_info: dict[str, Any]) -> NativeFrame:
     """The result of one partition; ``first`` is the number of the first one."""
     part = first + int(partition_info["number"])
-    with _in_partition(part):
+    with in_partition(part):
         return _frame_of(evaluate(part, frame))
 
 
@@ -65,11 +66,13 @@ def _frame_of(result: object) -> NativeFrame:
 
 
 @contextlib.contextmanager
-def _in_partition(part: int) -> Iterator[None]:
-    """Name the partition in an error about its rows."""
+def in_partition(part: int | None) -> Iterator[None]:
+    """Name the partition, if it is known, in an error about its rows."""
     try:
         yield
     except SufficeError as error:
+        if part is None:
+            raise
         raised = error.restated(f"Partition {part}: ", *error.sentence)
         raised.partition = part
         raise raised from error
@@ -117,7 +120,7 @@ def with_columns(
     """The partition with labels and weights beside it, whose rows are matched in order."""
     for name, values in zip(names, series, strict=True):
         if len(values) != len(frame):
-            with _in_partition(int(partition_info["number"])):
+            with in_partition(int(partition_info["number"])):
                 raise InputError(f"X has {counted(len(frame), 'row')}, and {name} has {len(values):,}.")
     return frame.assign(**{name: values.array for name, values in zip(names, series, strict=True)})
 
@@ -130,7 +133,7 @@ def answered(
     partition_info: dict[str, Any],
 ) -> NativeFrame:
     """The answers for the rows of a partition, with its index."""
-    with _in_partition(int(partition_info["number"])):
+    with in_partition(int(partition_info["number"])):
         return pandas_answer(evaluate(rows_of_frame(frame, names)), labels, frame.index)
 
 
@@ -151,7 +154,7 @@ def answered_block(block: Array, evaluate: AnswerPart, block_info: dict[Any, Any
     import pandas as pd
 
     names, out = [str(j) for j in range(block.shape[1])], block_info[None]
-    with _in_partition(int(out["chunk-location"][0])):
+    with in_partition(int(out["chunk-location"][0])):
         found = evaluate(rows_of_frame(pd.DataFrame(block, columns=names), names))
     columns = [column.to_numpy() for column in found.columns]
     return (np.column_stack(columns) if len(out["chunk-shape"]) > 1 else columns[0]).astype(out["dtype"], copy=False)

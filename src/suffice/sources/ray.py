@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
-from suffice.exceptions import InputError, SufficeError, listed
+from suffice.exceptions import InputError, listed
 from suffice.sources.engine_tables import AnswerPart, Answers, PartitionedTable, SummarizePart
-from suffice.sources.engine_types import ArrowTable, NativeFrame
-from suffice.sources.pandas_partitions import rows_of_frame
+from suffice.sources.engine_types import ArrowArray, ArrowTable, NativeFrame
+from suffice.sources.pandas_partitions import in_partition, rows_of_frame
 
 __all__ = ["table_of"]
 
@@ -40,7 +40,7 @@ class RayTable(PartitionedTable):
 
     def __init__(self, native: NativeFrame, names: Sequence[str] | None = None) -> None:
         if names is None:
-            with self._errors():
+            with self.errors():
                 names = native.columns()
         if not names:
             raise InputError("The Ray dataset has no columns, because it has no rows.")
@@ -57,36 +57,60 @@ class RayTable(PartitionedTable):
 
     def head(self, n_rows: int | None) -> ArrowTable:
         """The first rows, or all."""
+        return self._together(rows for _, rows in self.head_by_partition(n_rows))
+
+    def head_by_partition(self, n_rows: int | None) -> Iterator[tuple[int, ArrowTable]]:
+        """The first rows, block by block."""
         some = _in_order(self.native)
         return self._collected(some if n_rows is None else some.limit(n_rows))
 
     def count(self) -> int:
         """The number of rows."""
-        with self._errors():
+        with self.errors():
             return int(self.native.count())
 
     def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
         """Each row with the same probability."""
-        return self._collected(_in_order(self.native).random_sample(min(1.0, n_rows / max(of_rows, 1)), seed=0))
+        some = _in_order(self.native).random_sample(min(1.0, n_rows / max(of_rows, 1)), seed=0)
+        return self._together(rows for _, rows in self._collected(some))
 
-    def _collected(self, some: NativeFrame) -> ArrowTable:
-        """The rows of a dataset in this process."""
+    def _collected(self, some: NativeFrame) -> Iterator[tuple[int, ArrowTable]]:
+        """The blocks of a dataset in this process."""
+        with self.errors():
+            blocks = list(some.materialize().iter_batches(batch_size=None, batch_format=None))
+        for number, block in enumerate(blocks):
+            with in_partition(number):
+                rows = _rows_of_block(block, self.names)
+            yield number, rows
+
+    def _together(self, blocks: Iterable[ArrowTable]) -> ArrowTable:
+        """The rows of some blocks."""
         import pyarrow as pa
 
-        with self._errors():
-            blocks = list(some.materialize().iter_batches(batch_size=None, batch_format=None))
-        rows = [_rows_of_block(block, self.names) for block in blocks]
-        return pa.concat_tables(rows, promote_options="permissive") if rows else self._no_rows(self.names)
+        found = list(blocks) or [self._no_rows(self.names)]
+        for name in self.names:
+            fields = [rows.schema.field(name) for rows in found]
+            try:
+                pa.unify_schemas([pa.schema([field]) for field in fields], promote_options="permissive")
+            except pa.ArrowException as error:
+                kinds = ", ".join(dict.fromkeys(str(field.type) for field in fields))
+                raise InputError(
+                    f"Column {name!r:.80} has different types in the blocks: {kinds}. Convert it to one type, for "
+                    "example with map_batches.",
+                    column=name,
+                ) from error
+        return pa.concat_tables(found, promote_options="permissive")
 
     def _no_rows(self, names: Sequence[str]) -> ArrowTable:
         """These columns without rows, with their types as far as Ray knows them."""
         import pyarrow as pa
 
-        with self._errors():
+        with self.errors():
             schema = getattr(self.native.schema(), "base_schema", None)
-        if isinstance(schema, pa.Schema):
-            return _rows_of_block(schema.empty_table(), names)
-        return pa.table({name: pa.nulls(0) for name in names})
+        if not isinstance(schema, pa.Schema):
+            return pa.table({name: pa.nulls(0) for name in names})
+        cells = {name: _plain(pa.chunked_array([], schema.field(name).type), name) for name in names}
+        return pa.table(cells)
 
     def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:
         """Summarise each block, and merge the summaries twice in groups before they come to the driver."""
@@ -95,7 +119,7 @@ class RayTable(PartitionedTable):
         merged = partial(_merged, merge=merge)
         for share in CPUS:
             parts = parts.map_batches(merged, batch_size=GROUP, batch_format="pyarrow", num_cpus=share)
-        with self._errors():
+        with self.errors():
             for row in parts.materialize().iter_rows():
                 yield row["summary"]
 
@@ -106,7 +130,7 @@ class RayTable(PartitionedTable):
         return self.native.map_batches(answered, batch_size=None, batch_format="pyarrow")
 
     @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
+    def errors(self) -> Iterator[None]:
         """Turn an error of Ray or of a task into an `InputError` that quotes it."""
         try:
             yield
@@ -160,10 +184,8 @@ def _summary(found: bytes | None) -> ArrowTable:
 
 def _answered(block: ArrowTable, evaluate: AnswerPart, names: Sequence[str]) -> ArrowTable:
     """A block with the columns of the answer; an error names the block."""
-    try:
+    with in_partition(_block_number()):
         found = evaluate(_rows_of_block(block, names))
-    except SufficeError as error:
-        raise error.restated(f"Partition {_block_number()}: ", *error.sentence) from error
     for name in found.column_names:
         block = block.append_column(name, found[name])
     return block
@@ -192,22 +214,27 @@ def _rows_of_block(block: NativeFrame, names: Sequence[str]) -> ArrowTable:
     return pa.table({name: _plain(block[name], name) for name in names})
 
 
-def _plain(column: Any, name: str) -> Any:
+def _plain(column: ArrowArray, name: str) -> ArrowArray:
     """A column of cells that Arrow knows; levels have indices of 32 bits, so that those of blocks can be joined."""
     import pyarrow as pa
 
     kind = column.type
-    if isinstance(kind, pa.BaseExtensionType):
+    if pa.types.is_dictionary(kind):
+        return column.cast(pa.dictionary(pa.int32(), kind.value_type))
+    extension = kind.extension_name if isinstance(kind, pa.BaseExtensionType) else ""
+    if "pickled_object" in extension:  # for example datetimes
+        return _column_of_objects(column.to_pylist(), name)
+    if "tensor" in extension:
         shape = getattr(kind, "shape", None)
-        if "object" in kind.extension_name:
-            raise InputError(
-                f"Column {name!r:.80} holds Python objects of several types. Convert it to one type.", column=name
-            )
         raise InputError(
             f"Column {name!r:.80} holds arrays{'' if shape is None else f' of shape {tuple(shape)}'}; expected one "
             "value in each row. Make a column of each of their numbers with map_batches, or leave the column out.",
             column=name,
         )
-    if pa.types.is_dictionary(kind):
-        return column.cast(pa.dictionary(pa.int32(), kind.value_type))
     return column
+
+
+def _column_of_objects(cells: list[Any], name: str) -> ArrowArray:
+    import pandas as pd
+
+    return rows_of_frame(pd.DataFrame({name: pd.Series(cells, dtype=object)}), [name])[name]
