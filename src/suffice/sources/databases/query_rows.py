@@ -13,6 +13,7 @@ from suffice.sources.databases.driver_errors import advice, sentence_of
 from suffice.sources.databases.interruption import interruptible
 from suffice.sources.databases.results import ResultColumns, RunningQuery
 from suffice.sources.databases.uris import PAGE, without
+from suffice.sources.databases.whole_batches import whole_batches
 from suffice.sources.engine_types import ArrowRows
 from suffice.sources.files.batch import RowNumbers
 from suffice.sources.files.columnar import RequestedColumns, check_valid, columnar_layout
@@ -92,18 +93,18 @@ class QueryRows:
         return self._read(query, requested, started=started)
 
     def _read(self, query: RunningQuery, requested: RequestedColumns, *, started: bool) -> Iterator[BatchProgress]:
-        self._n_rows, batch_rows = 0, self._options.batch_rows
+        self._n_rows = 0
         try:
             if not started:
                 self._start(query)
             rows = query.rows(list(dict.fromkeys([*requested.columns, *requested.written])))
-            while (whole := self._quoting(query, lambda: next(rows, None))) is not None:
-                for start in range(0, whole.num_rows, batch_rows):
-                    part, locations = whole.slice(start, batch_rows), RowNumbers(self.name, self._n_rows + start)
-                    check_valid(part, locations)
-                    self._check_typed(part, requested.columns)
-                    yield requested.batch(part, self.name, locations), 0
-                self._n_rows += whole.num_rows
+            batches = iter(lambda: self._quoting(query, lambda: next(rows, None)), None)
+            for part in whole_batches(batches, self._options.batch_rows):
+                locations = RowNumbers(self.name, self._n_rows)
+                check_valid(part, locations)
+                self._check_typed(part, requested.columns)
+                yield requested.batch(part, self.name, locations), 0
+                self._n_rows += part.num_rows
         finally:
             query.close()
 
@@ -155,8 +156,8 @@ class QueryRows:
         """Call a driver; an error of it becomes an `InputError` that quotes it, and holds nothing else of it."""
         if query.superseded:
             raise InputError(
-                f"{self._sentence_start} stopped after {counted(self._n_rows, 'row')}, because another query began on its "
-                "connection. Read the rows to the end before, or use a second connection.",
+                f"{self._sentence_start} stopped after {counted(self._n_rows, 'row')}, because another query began on "
+                "its connection. Read the rows to the end before, or use a second connection.",
                 argument="connection",
                 page=PAGE,
             )
