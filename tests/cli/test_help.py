@@ -205,14 +205,18 @@ def test_options_are_grouped():
         "Output",
         "Other",
     ]
+    of_export = headings("export")
+    assert list(of_export) == ["Options", "SQL", "ONNX", "Other"]
+    assert of_export["Options"] == ["to", "output"]
+    assert of_export["SQL"] == ["table", "dialect", "keep", "columns", "prefix", "complete"]
     for name in NAMES:  # every option is there once
         options = [option for each in headings(name).values() for option in each]
         assert len(options) == len(set(options))
 
 
 def test_examples_of_fit_fit_a_terminal():
-    assert len(examples("fit")) == 11
-    assert max(map(len, examples("fit"))) <= 78
+    assert len(examples("fit")) == 12
+    assert max(map(len, ran("fit", "--help").split("Examples:\n")[1].splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", ["predict", "explain"])

@@ -79,6 +79,8 @@ def cases(folder):
         "-o", "zero.suffice")  # fmt: skip
     fit = ("fit", "-o", "out.suffice")
     return [
+        ("docs/export.md", "export", "zero.suffice", "--to", "sklearn"),
+        ("docs/export.md", "export", "zero.suffice", "--to", "sql", "--table", "a b"),
         ("docs/files.md", *fit, "ragged.csv", "-t", "kind"),
         ("docs/files.md", *fit, "nowhere.csv", "-t", "kind"),
         ("docs/files.md", *fit, "train.csv", "-t", "kind"),

@@ -15,7 +15,7 @@ from suffice.cli.fit import command as fit
 from suffice.cli.sample import command as sample
 from suffice.cli.settings import MODELS
 from suffice.cli.spelling import OPTIONS, SPECIAL, shell_spelling
-from suffice.exceptions import Argument, InputError, SufficeWarning
+from suffice.exceptions import Argument, Export, InputError, SufficeWarning
 
 SPELLINGS = [
     (Argument("bad_rows", "skip"), "--bad-rows skip"),
@@ -32,6 +32,7 @@ SPELLINGS = [
     (Argument("ignore", ["a b"]), "--ignore 'a b'"),
     (Argument("ignore", ["it's"]), """--ignore 'it'"'"'s'"""),
     (Argument("columns", ("a", "b")), "--columns a,b"),
+    (Export("onnx"), "--to onnx"),
     (Argument("format", "jsonl"), "--format jsonl"),
     (Argument("types", {"x": "text"}), "--type x=text"),
     (Argument("types", {"a b": "number", "y": "yes/no"}), "--type 'a b=number' --type y=yes/no"),

@@ -436,6 +436,10 @@ FACTS = {
         "160": Near(largest_class, 0.02),
         "2003": Published("Rennie, Shih, Teevan and Karger"),
     },
+    "docs/export.md": {
+        "1970": lambda: time_text(0)[:4],
+        "2⁻³⁰": word_rows.UNIT,
+    },
     "docs/files.md": {
         "100,000": SCORED,
         "8,192": WEIGHTED_ROWS,

@@ -256,7 +256,7 @@ def test_numbers_of_other_sizes(shift):
     X = numbers(rng, y) * [1e-5, 1.0, 1e5] + shift * np.array([1e-5, 1.0, 1e5])
     for model in (GaussianDiscriminant(), GaussianDiscriminant("own")):
         got = model.fit(X, y).to_sklearn()
-        np.testing.assert_allclose(got.predict_proba(X), model.predict_proba(X), rtol=0, atol=1e-12 + 1e-14 * shift)
+        np.testing.assert_allclose(got.predict_proba(X), model.predict_proba(X), rtol=0, atol=1e-12 + 1e-15 * shift)
 
 
 # ---------------------------------------------------------------------- texts
