@@ -13,8 +13,8 @@ from suffice.model import Model
 from suffice.numerics.types import Float
 from suffice.sources.engine_tables import EngineTable
 from suffice.sources.engine_types import ArrowTable
-from suffice.sources.queries import MOST_PIVOTS, Query, position_names
-from suffice.statistics import Membership, Sums
+from suffice.sources.queries import MOST_CLASSES, MOST_PIVOTS, TOTAL, Query, position_names
+from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.statistics.aggregation import CLASS, ROWS, Answer
 
 __all__ = ["queried_model", "why_not_queried"]
@@ -27,6 +27,8 @@ def why_not_queried(prototype: Fitted, first: LabelledBatch, table: EngineTable,
         return f"{table.engine} computes no aggregates of this table."
     if weighted and (specification.keeps_weightless_classes or specification.counts_weightless_rows):
         return f"{specification.estimator} counts rows of weight zero."
+    if len(first.model.classes) > MOST_CLASSES:
+        return f"the query for {counted(len(first.model.classes), 'class', 'classes')} would be too long."
     kinds = dict(zip(map(str, prototype.layout.names), prototype.layout.schema.kinds, strict=True))
     for block in prototype.blocks:
         names = list(map(str, block.names))
@@ -54,10 +56,26 @@ def queried_model(
     for block in prototype.blocks:
         names = list(map(str, block.names))
         answers = rows.answers(block.family.aggregates([position[name] for name in names]), some)
+        for each in answers:
+            _check_same_rows(each, reader.axis, weight, table)
         statistics.append(block.family.from_aggregates(answers, names).on(reader.axis))
     members = Membership(reader.axis, codes=np.arange(len(reader.axis)), weights=weight)
     model = Model(prototype.blocks, Sums.of_classes(members), tuple(statistics))
     return Summary(model, reader.axis, reader.counts, prototype.layout)
+
+
+def _check_same_rows(answer: Answer, axis: ClassAxis, weight: Float, table: EngineTable) -> None:
+    """Raise `InputError` if a query has read other rows than the query for the classes."""
+    positions = axis.positions(np.array(answer[CLASS]))
+    found = np.zeros(len(axis))
+    known = positions >= 0
+    np.add.at(found, positions[known], np.array(answer[TOTAL], dtype=np.float64)[known])
+    if not known.all() or not np.allclose(found, weight, rtol=1e-9, atol=0):
+        raise InputError(
+            f"{table.described[0].upper()}{table.described[1:]} has other rows each time it is computed. Keep its rows "
+            "first, for example in a table.",
+            page="docs/engines.md",
+        )
 
 
 def _classes(answer: Answer, head: ArrowTable, target: str, weights: str | None) -> tuple[LabelReader, Float]:

@@ -19,13 +19,16 @@ from suffice.sources.engine_types import NativeFrame
 from suffice.statistics.aggregation import CLASS, ROWS, Aggregation, Answer, value
 from suffice.statistics.scatter_queries import lower_triangle
 
-__all__ = ["MOST_PIVOTS", "Query", "position_names"]
+__all__ = ["MOST_CLASSES", "MOST_PIVOTS", "TOTAL", "Query", "position_names"]
 
 Frame: TypeAlias = nw.DataFrame[NativeFrame] | nw.LazyFrame[NativeFrame]
 Pivots: TypeAlias = dict[Any, Float]
 """A number near the mean of each value (d,) for each class."""
 WEIGHT = "row_weight"
+TOTAL = "total"
+"""The key in an answer of the weight of all rows of each class that the query has read."""
 MOST_PIVOTS = 4096  # in one query
+MOST_CLASSES = 100  # whose pivots are nested conditions
 CANCELS = 0.25  # largest share of a sum of squares that the distance of mean and pivot may account for
 
 
@@ -88,7 +91,8 @@ class Query:
         names = [value(j) for j in range(len(aggregation.values))]
         rows = self._computed(aggregation)
         if not aggregation.measures:
-            return _grouped(rows, [CLASS, *names], {ROWS: self._total()})
+            answer = _grouped(rows, [CLASS, *names], {ROWS: self._total()})
+            return {**answer, TOTAL: answer[ROWS]}
         if not {"mean", "variance", "products"}.intersection(aggregation.measures):
             return self._summed(rows, aggregation)
         pivots = some.pivots(aggregation)
@@ -113,7 +117,7 @@ class Query:
             f"{measure} {j}": answer[f"{measure}_{j}"]
             for j in range(len(aggregation.values))
             for measure in aggregation.measures
-        } | {CLASS: answer[CLASS]}
+        } | {name: answer[name] for name in (CLASS, TOTAL)}
 
     def pivots(self, aggregation: Aggregation) -> Pivots:
         """The class means of these rows, without weights."""
@@ -185,7 +189,7 @@ class _Centred:
             mean = np.where(least == most, least, pivot + shift)
             low = np.where(least == most, 0.0, (pivot - mean) + shift)
             variance = np.where(count > 0, products[:, i == j] / count, 0.0)
-        values: dict[str, Sequence[Any]] = {CLASS: labels}
+        values: dict[str, Sequence[Any]] = {CLASS: labels, TOTAL: found[TOTAL]}
         values |= {f"mean_low {j}": column.tolist() for j, column in enumerate(low.T)}
         measured = {"count": count, "mean": mean, "variance": variance, "least": least, "products": products}
         for measure in self.aggregation.measures:
@@ -197,9 +201,9 @@ class _Centred:
 
 
 def _measured(n: int, *, weighted: bool) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
-    """Columns to compute, and aggregates of them: count, sum and minimum of n values."""
+    """Columns to compute, and aggregates of them: weight of the rows; count, sum and minimum of n values."""
     columns: dict[str, nw.Expr] = {}
-    asked: dict[str, nw.Expr] = {}
+    asked: dict[str, nw.Expr] = {TOTAL: nw.col(WEIGHT).sum() if weighted else nw.len()}
     for j in range(n):
         v = nw.col(value(j))
         if weighted:

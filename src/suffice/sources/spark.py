@@ -168,8 +168,8 @@ def _reason(error: BaseException) -> str:
     text = (causes or lines or [type(error).__name__])[0]
     if "No module named 'suffice'" in text:
         return (
-            "the Python of its workers has no Suffice. Install it on every machine, or set PYSPARK_PYTHON to the path of "
-            "a Python that has it before the session starts."
+            "the Python of its workers has no Suffice. Install it on every machine, or set PYSPARK_PYTHON to the path "
+            "of a Python that has it before the session starts."
         )
     return text[:400].rstrip(".") + "."
 
