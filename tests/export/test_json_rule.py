@@ -1,7 +1,11 @@
 """A program that has the JSON of a model alone computes the model's probabilities."""
 
 import json
+import re
+from dataclasses import fields
 from datetime import date
+from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -13,6 +17,8 @@ from scoring_cases import HOSTILE, TEXTS, cells_of, labels, mixed_table, scoring
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.exceptions import InputError
 from suffice.export.json_rule import FORMAT, VERSION
+from suffice.families.formula import BlockForm, ColumnForm, WordReading
+from suffice.learning.scoring_rule import CalibrationMap
 
 KEYS = ["format", "version", "library", "estimator", "classes", "prior", "log_prior", "impossible"]
 KEYS += ["columns", "blocks", "calibration"]
@@ -62,6 +68,17 @@ def test_equal_models_are_written_equally():
     X = mixed_table(rng, y)
     first, second = (NaiveBayes().fit(X, y).to_json() for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("form", [*get_args(ColumnForm), *get_args(BlockForm), WordReading, CalibrationMap])
+def test_the_page_describes_every_field(form):
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    section = page.split("### The document")[1].split("## The command")[0]
+    if form not in (WordReading, CalibrationMap):
+        assert f"`{form.__name__}`" in section
+    code = " ".join(re.findall("`[^`]*`", section))
+    names = {field.name for field in fields(form)} - {"by_column"}  # which the document leaves out
+    assert [name for name in sorted(names) if not re.search(rf"(?<![a-z]){name}(?![a-z])", code)] == []
 
 
 def test_the_head():

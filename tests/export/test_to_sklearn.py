@@ -248,6 +248,17 @@ def test_weights_merges_and_removed_rows():
     np.testing.assert_allclose(weighted.to_sklearn().priors_, weighted.class_prior_)
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero")  # scikit-learn takes the logarithm of a probability of 0
+@pytest.mark.parametrize(
+    "name", ["naive", "GaussianNB", "BernoulliNB", "CategoricalNB", "MultinomialNB", "ComplementNB"]
+)
+def test_a_class_without_rows(name):
+    model, X, y = example(name, np.random.default_rng(0))
+    assert_equal(model.partial_fit(X, y, classes=[0, 1, 2, 7]), X)
+    if name != "ComplementNB":
+        assert_equal(model.with_prior({0: 0.0, 1: 0.5, 2: 0.5, 7: 0.0}), X)
+
+
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 def test_numbers_of_other_sizes(shift):
     """Columns in other units, far from zero."""
