@@ -15,6 +15,8 @@ from pyspark.sql import SparkSession
 TWO_WORKERS = "local-cluster[2,1,1024]"
 """Two executors, each a process with one core; a lost process is replaced."""
 SECONDS_TO_STOP = 60
+PANDAS_3 = "ignore:PySpark does not yet fully support pandas:FutureWarning"
+"""A filter for the warning of PySpark that functions on Arrow tables show, too."""
 QUIET = """
 rootLogger.level = off
 rootLogger.appenderRef.console.ref = console
