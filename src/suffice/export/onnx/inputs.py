@@ -13,7 +13,7 @@ from suffice.export.onnx.graph import Graph, Kind, Value
 from suffice.export.onnx.operations import as_number, concatenated, n_rows, select, taken
 from suffice.families.formula import WordReading, Words
 from suffice.learning.fitted import Fitted
-from suffice.learning.scoring_rule import EXACT_WHOLE, ScoredColumn, ScoringRule, column_levels
+from suffice.learning.scoring_rule import ScoredColumn, ScoringRule, column_levels
 
 __all__ = ["Inputs", "check_unicode", "level_text", "made_inputs", "reads_matrix"]
 
@@ -204,9 +204,13 @@ def _is_text(rule: ScoringRule, column: ScoredColumn) -> bool:
 
 
 def _is_number(level: Hashable) -> bool:
+    """Whether a level is a number that float64 can hold."""
     if isinstance(level, bool | np.bool_ | float | np.floating):
         return True
-    return isinstance(level, int | np.integer) and abs(int(level)) < EXACT_WHOLE
+    try:
+        return isinstance(level, int | np.integer) and float(level) == int(level)
+    except OverflowError:
+        return False
 
 
 def level_text(level: Hashable) -> str:
