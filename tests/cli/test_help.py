@@ -232,7 +232,7 @@ def test_the_help_of_predict_says_which_models_have_no_density():
     assert "ensemble" not in text.split("Data:")[0]
 
 
-@pytest.mark.parametrize("name", ["", "explain"])
+@pytest.mark.parametrize("name", ["", "explain", "export"])
 def test_the_help_fits_a_narrow_terminal(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     text = ran(*([name] if name else []), "--help").split("Examples:")[0]

@@ -107,16 +107,15 @@ OPTIONS = {
 def command(model: str, output: str, to: str | None, **options: Any) -> None:
     """Write MODEL for a program that scores rows without Suffice, with the probabilities of `suffice predict`.
 
-    \b
-    sql      a SELECT statement that adds the label and the probabilities of
-             each row to a table
-    onnx     a graph for ONNX Runtime
-    sklearn  an equal fitted model of scikit-learn, if there is one, as a
-             file for joblib.load
-    json     the formulas, for a program of your own
+    sql: a SELECT statement that adds the label and the probabilities of each row to a table.
 
-    Loading a joblib file can run any code that is in it: load only files that you trust.
-    """  # noqa: D301  (click keeps the lines of a paragraph with \b)
+    onnx: a graph for ONNX Runtime.
+
+    sklearn: an equal fitted model of scikit-learn, if there is one, as a file for joblib.load. Loading a joblib file
+    can run any code that is in it, so load only files that you trust.
+
+    json: the formulas, for a program of your own.
+    """
     kind = _format_of(output, to)
     _check_options(click.get_current_context(), kind)
     check_writable(output)
