@@ -110,8 +110,9 @@ class Cells:
         if not missing:
             self._reject(("missing", at, domain), is_missing(x))
         self._reject(("infinite", at), engine.is_infinite(raw))
-        other = engine.has_other_type(self.cell(at))
-        if other is not None and self._reads(at, domain) != "time":
+        is_time = self._reads(at, domain) == "time"
+        other = engine.has_no_time(self.cell(at)) if is_time else engine.has_other_type(self.cell(at))
+        if other is not None:
             self._reject(("type", at), self._condition(("type", at), other, f"other_{at}"))
         if outside is not None and not ignores_outside:
             self._reject(("outside", at, domain), both(engine.is_finite(raw), outside))

@@ -51,6 +51,7 @@ from suffice.numerics.types import Float
 __all__ = ["Terms", "terms_of_column"]
 
 NEAR = 0.01  # below, t − log(1 + t) is a series
+ROUNDING = 1e-12  # a smaller relative difference of numbers that should be equal is one of rounding
 SERIES = (1 / 8, 1 / 7, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2)
 
 
@@ -180,10 +181,20 @@ def _gamma_curve(form: GammaCurve, x: Name, query: Query) -> list[Operand]:
     for offset, shape, mean, wide, spread in _classes(form.offset, form.shape, form.mean, form.wide, form.spread):
         t = query.named(divided(subtracted(x, mean), mean), "relative")
         score = subtracted(offset, multiplied(shape, _excess(t, query)))
-        if wide is not None:
-            score = added(score, multiplied(wide, _excess(query.named(divided(t, spread), "relative"), query)))
-        out.append(score)
+        out.append(score if wide is None else _beta_prime(offset, shape, wide, spread, t, score, query))
     return out
+
+
+def _beta_prime(
+    offset: float, shape: float, wide: float, spread: float, t: Operand, gamma: Operand, query: Query
+) -> exp.Expression:
+    """The score of the gamma distribution + wide e(t/spread). Far from the mean, the linear terms are summed first."""
+    engine, share = query.engine, query.named(divided(t, spread), "relative")
+    slope = wide / spread - shape
+    near = added(gamma, multiplied(wide, _excess(share, query)))
+    logs = subtracted(multiplied(shape, engine.log1p(t)), multiplied(wide, engine.log1p(share)))
+    linear: Operand = multiplied(t, slope) if abs(slope) > ROUNDING * shape else 0.0
+    return engine.choice([(less(call("ABS", t), NEAR), near)], total([offset, linear, logs]))
 
 
 def _excess(t: Operand, query: Query) -> exp.Expression:

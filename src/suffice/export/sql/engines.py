@@ -18,12 +18,14 @@ from suffice.export.sql.expressions import (
     added,
     at_most,
     balanced,
+    both,
     call,
     case,
     cast,
     divided,
     equal,
     expression_of,
+    is_missing,
     less,
     multiplied,
     number,
@@ -38,7 +40,7 @@ __all__ = ["FAR", "LARGEST", "SOURCE", "TINY", "Engine", "engine_named"]
 SOURCE = "suffice_input"
 """The name of the table within the statement."""
 LARGEST = math.nextafter(math.inf, 0.0)
-FAR, TINY = 1e150, 1e-150  # the squares of numbers beyond are no doubles
+FAR, TINY = 1e145, 1e-150  # larger numbers are infinitely far, so the sum of their squares need not be a double
 LEAST_EXPONENT = -700.0  # below, EXP is zero for all purposes
 DAY = 86_400.0
 
@@ -58,8 +60,6 @@ class Engine:
         Of a SELECT.
     longest_name : int or None
         Bytes of the name of a column; longer ones are cut off.
-    reads_texts : bool
-        Whether it has regular expressions, so that texts can be split into words.
     """
 
     dialect: ClassVar[str] = "duckdb"
@@ -67,7 +67,6 @@ class Engine:
     raises: ClassVar[bool] = False
     most_columns: ClassVar[int] = 5000
     longest_name: ClassVar[int | None] = None
-    reads_texts: ClassVar[bool] = True
 
     # ------------------------------------------------------------------ numbers
 
@@ -161,12 +160,16 @@ class Engine:
         return None
 
     def text_cell(self, cell: exp.Expression) -> exp.Expression:
-        """A cell as a string that is compared by its characters."""
-        return cast(cell, "TEXT")
+        """A cell as a string that is compared by its characters, whatever the collation of its column."""
+        return _collated(cast(cell, "TEXT"), exp.var("C"))
 
     def seconds(self, cell: exp.Expression) -> exp.Expression:
         """Seconds since 1970 of a date or a time; a time without a zone is in UTC."""
-        return call("EPOCH", cell)
+        return self.choice([(call("ISINF", cell), math.inf)], call("EPOCH", cell))
+
+    def has_no_time(self, cell: exp.Expression) -> exp.Expression | None:
+        """Whether a cell of a column of times is no time; None if the type of a column excludes this."""
+        return None
 
     def duration(self, cell: exp.Expression) -> exp.Expression:
         """Seconds of an interval."""
@@ -177,6 +180,10 @@ class Engine:
         return not any("\ud800" <= each <= "\udfff" for each in value)
 
     # ------------------------------------------------------------------ rows
+
+    def first_cell(self, literal: exp.Expression) -> exp.Expression:
+        """A literal in the first row of a table of literals, which determines the types of the columns."""
+        return literal
 
     def whole_row(self) -> exp.Expression | None:
         """A row of the input as one value; None if the engine has no such type."""
@@ -214,6 +221,10 @@ class Postgres(Engine):
         known = [(equal(written, text("true")), 1.0), (equal(written, text("false")), 0.0)]
         return self.choice(known, cast(written))
 
+    def text_cell(self, cell: exp.Expression) -> exp.Expression:
+        """The name of a collation is quoted, because it has upper case."""
+        return _collated(cast(cell, "TEXT"), exp.to_identifier("C", quoted=True))
+
     def seconds(self, cell: exp.Expression) -> exp.Expression:
         """The result of EXTRACT is a decimal."""
         return cast(exp.Extract(this=exp.var("EPOCH"), expression=expression_of(cell)))
@@ -241,7 +252,6 @@ class SQLite(Engine):
     dialect = "sqlite"
     title = "SQLite"
     most_columns = 2000
-    reads_texts = False
 
     def double(self, value: float) -> exp.Expression:
         """An infinite number is a literal that overflows."""
@@ -262,13 +272,13 @@ class SQLite(Engine):
         """NULL for a text, which CAST would turn into a number."""
         return case([(self._is_number(cell), cast(cell))])
 
-    def has_other_type(self, cell: exp.Expression) -> exp.Expression | None:
+    def has_other_type(self, cell: exp.Expression) -> exp.Expression:
         """Whether a cell is a text or bytes."""
         return without(one_of(call("TYPEOF", cell), [text(each) for each in ("integer", "real", "null")]))
 
     def text_cell(self, cell: exp.Expression) -> exp.Expression:
-        """A column may have an order of its own in which different texts are equal."""
-        return exp.Collate(this=exp.Paren(this=cast(cell, "TEXT")), expression=exp.var("BINARY"))
+        """The collation of bytes has another name."""
+        return _collated(cast(cell, "TEXT"), exp.var("BINARY"))
 
     def seconds(self, cell: exp.Expression) -> exp.Expression:
         """Numbers are seconds since 1970, and texts are read to the millisecond."""
@@ -279,9 +289,20 @@ class SQLite(Engine):
         read = added(part("%s"), subtracted(part("%f"), part("%S")))
         return case([(self._is_number(cell), cast(cell))], read)
 
+    def has_no_time(self, cell: exp.Expression) -> exp.Expression | None:
+        """Whether a cell is a text that is no time, or bytes."""
+        return both(self.has_other_type(cell), is_missing(call("STRFTIME", text("%s"), cell)))
+
     def duration(self, cell: exp.Expression) -> exp.Expression:
         """Numbers are seconds."""
         return self.number_cell(cell)
+
+    def first_cell(self, literal: exp.Expression) -> exp.Expression:
+        """Only a join on columns of the same type makes an index."""
+        digits = literal.find(exp.Literal)
+        if digits is None or digits.is_string or literal.find(exp.Chr) is not None:
+            return cast(literal, "TEXT")
+        return cast(literal, "BIGINT" if digits.is_int else "DOUBLE")
 
     def whole_row(self) -> exp.Expression | None:
         """Rows are found again by their number."""
@@ -300,6 +321,10 @@ class Spark(Engine):
 
     dialect = "spark"
     title = "Spark SQL"
+
+    def text_cell(self, cell: exp.Expression) -> exp.Expression:
+        """Only Spark 4 has collations, and texts are compared by their bytes unless a column has one."""
+        return cast(cell, "TEXT")
 
     def log1p(self, a: Operand) -> exp.Expression:
         """A function of its own, which is NULL at −1."""
@@ -325,6 +350,10 @@ class Spark(Engine):
     def whole_row(self) -> exp.Expression | None:
         """A struct of all columns."""
         return call("STRUCT", exp.Column(this=exp.Star(), table=exp.to_identifier(SOURCE)))
+
+
+def _collated(value: exp.Expression, collation: exp.Expression) -> exp.Expression:
+    return exp.Collate(this=exp.Paren(this=value), expression=collation)
 
 
 ENGINES: dict[str, Engine] = {each.dialect: each for each in (Engine(), Postgres(), SQLite(), Spark())}

@@ -86,16 +86,17 @@ def _column_names(
 
 def _checked_names(names: Sequence[object], argument: str) -> list[str]:
     """Names of columns; raises `InputError` for those that no statement can have."""
-    if isinstance(names, str) or not all(isinstance(each, str) for each in names):
+    known = [each for each in names if isinstance(each, str)]
+    if isinstance(names, str) or len(known) < len(names):
         raise InputError(f"{argument} must be a list of names of columns; got {names!r:.80}.", argument=argument)
-    for name in names:
+    for name in known:
         if not name or "\0" in name or "${" in name or any("\ud800" <= each <= "\udfff" for each in name):
             raise InputError(
                 f"{name!r:.80} cannot be the name of a column in SQL. Rename the column.",
                 column=name,
                 argument=argument,
             )
-    return [str(each) for each in names]
+    return known
 
 
 # ---------------------------------------------------------------------- results

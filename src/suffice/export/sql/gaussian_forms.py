@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.export.sql.cells import Cells
-from suffice.export.sql.expressions import Name, Operand, case, equal, is_missing, total
+from suffice.export.sql.expressions import Name, Operand, equal, is_missing, total
 from suffice.export.sql.gaussian_densities import centred_lines, deviations, lines, log_density, whitened
 from suffice.export.sql.gaussian_holes import eliminated, eliminated_lines, of_patterns
 from suffice.export.sql.query import Query
@@ -35,7 +35,7 @@ def scores_of_gaussians(form: GaussianBlock, cells: Cells, block: ScoredBlock, *
         whole = [_density(form, k, numbers, query) for k in range(len(form.mean))]
     if not missing:
         return whole
-    known = [query.let(case([(is_missing(x), 0.0)], 1.0), "known") for x in numbers]
+    known = [query.let(query.engine.choice([(is_missing(x), 0.0)], 1.0), "known") for x in numbers]
     if form.covariance is not None:
         return of_patterns(form, numbers, known, whole, query)
     some = (eliminated_lines if shared else eliminated)(form, numbers, known, query)

@@ -23,6 +23,7 @@ import numpy as np
 import scipy
 
 from suffice.exceptions import InputError
+from suffice.export.sql.engines import LARGEST
 from suffice.export.sql.expressions import Name, Operand, divided, is_missing, multiplied, subtracted, total
 from suffice.export.sql.gaussian_densities import centred_lines, deviations, lines, log_density, whitened
 from suffice.export.sql.query import PAGE, Query
@@ -71,7 +72,10 @@ def eliminated_lines(
 ) -> list[Operand]:
     """Scores of classes that share a covariance, up to a common term: w_k · (u − w_k/2) in whitened columns."""
     unit = _deviation(form, 0)
-    from_origin = [subtracted(x, each) for x, each in zip(numbers, form.origin.tolist(), strict=True)]
+    from_origin = [
+        query.engine.within(subtracted(x, each), 1e-250 * size, min(1e250 * size, LARGEST))
+        for x, each, size in zip(numbers, form.origin.tolist(), unit.tolist(), strict=True)
+    ]
     away = ((form.mean - form.origin) + form.mean_low) / unit
     rows = [[divided(x, size) for x, size in zip(from_origin, unit.tolist(), strict=True)]]
     rows += [[float(each) for each in mean] for mean in away]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from sqlglot import exp
 
 from suffice.exceptions import InputError
@@ -48,20 +49,18 @@ def output_names(labels: Array, known: Iterable[str], prefix: str, engine: Engin
 
 def label_literals(labels: Array, engine: Engine) -> list[exp.Expression]:
     """The labels as SQL, with their type: texts, numbers, booleans or times."""
-    return (
-        [_literal(label, engine) for label in labels.tolist()]
-        if labels.dtype.kind != "M"
-        else [
-            cast(text(str(label).replace("T", " ")), "TIMESTAMP" if engine.dialect != "sqlite" else "TEXT")
-            for label in labels
-        ]
-    )
+    if labels.dtype.kind != "M":
+        return [_literal(label, engine) for label in labels.tolist()]
+    has_days = np.datetime_data(labels.dtype)[0] in ("D", "W", "M", "Y")
+    labels, kind = (labels.astype("M8[D]"), "DATE") if has_days else (labels, "TIMESTAMP")
+    written = [text(str(label).replace("T", " ")) for label in labels]
+    return written if engine.dialect == "sqlite" else [cast(each, kind) for each in written]
 
 
 def _literal(label: Any, engine: Engine) -> exp.Expression:
     if isinstance(label, bool):
         return exp.true() if label else exp.false()
-    if isinstance(label, int):
+    if isinstance(label, int) and (abs(label) <= LARGEST_INTEGER or engine.dialect != "sqlite"):
         kind = "BIGINT" if abs(label) <= LARGEST_INTEGER else "DECIMAL(38, 0)"
         return cast(whole(label), kind)
     if isinstance(label, float):

@@ -58,7 +58,7 @@ class Query:
     source: exp.Table
     prefix: str = "suffice_"
     _columns: dict[str, _Column] = field(default_factory=dict)
-    _tables: dict[str, tuple[exp.Expression, tuple[Name, ...] | None]] = field(default_factory=dict)
+    _tables: dict[str, tuple[exp.Expression, tuple[Name, ...]]] = field(default_factory=dict)
     _joins: dict[int, list[tuple[Table, exp.Expression]]] = field(default_factory=dict)
     _size: int = 0
 
@@ -115,23 +115,16 @@ class Query:
 
     # ------------------------------------------------------------------ tables
 
-    def table(self, name: str, select: exp.Expression, columns: Sequence[str]) -> Table:
-        """A table of the statement that a query computes; the query uses no computed columns."""
-        return self._added(name, select, columns, None)
-
     def values(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[exp.Expression]]) -> Table:
         """A table of the statement with given rows. The first row has the types of the columns."""
         self._size += sum(map(len, rows))
         self._check_size()
         own = tuple(Name(f"{column}_{len(self._tables) + 1}") for column in columns)
-        return self._added(name, exp.Values(expressions=[exp.Tuple(expressions=list(row)) for row in rows]), own, own)
-
-    def _added(
-        self, name: str, expression: exp.Expression, columns: Sequence[str], alias: tuple[Name, ...] | None
-    ) -> Table:
-        own = f"{self.prefix}{name}_{len(self._tables) + 1}"
-        self._tables[own] = expression, alias
-        return Table(own, tuple(map(Name, columns)))
+        typed = [self.engine.first_cell(each) for each in rows[0]]
+        tuples = [exp.Tuple(expressions=list(row)) for row in (typed, *rows[1:])]
+        table = f"{self.prefix}{name}_{len(self._tables) + 1}"
+        self._tables[table] = exp.Values(expressions=tuples), own
+        return Table(table, own)
 
     def join(self, table: Table, on: Mapping[Name, Operand]) -> None:
         """Let the columns of a table be those of its row with these values, or NULL if there is no such row."""
@@ -165,8 +158,7 @@ class Query:
             on = equal(exp.column("_rowid_", table=SOURCE), exp.column(finish.by_id, table=step))
             final = final.join(self._source(), on=on, copy=False)
         for name, (expression, columns) in self._tables.items():
-            alias = name if columns is None else f"{name}({', '.join(columns)})"
-            final = final.with_(alias, as_=expression, copy=False)
+            final = final.with_(f"{name}({', '.join(columns)})", as_=expression, copy=False)
         for i in range(last):
             final = final.with_(f"{self.prefix}{i + 1}", as_=self._step(i), copy=False)
         return final

@@ -152,7 +152,7 @@ def _averaged(
         return base
     top = query.let(engine.largest(lifts), "top")
     parts = [engine.exponential(subtracted(each, top)) for each in lifts]
-    count = total([case([(less(bins[i], 0), 0.0)], 1.0) for i in form.parents])
+    count = total([engine.choice([(less(bins[i], 0), 0.0)], 1.0) for i in form.parents])
     mean = engine.logarithm(divided(total(parts), count))
     usable = either(*(at_least(bins[i], 0) for i in form.parents))
     least = equal(top, engine.double(-math.inf))

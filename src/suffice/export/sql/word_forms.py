@@ -1,14 +1,21 @@
-"""Texts as bags of words, as SQL."""
+"""Texts as bags of words: SQL has no words, so a model of texts is refused with advice."""
 
 from __future__ import annotations
 
-from suffice.export.sql.cells import Cells
-from suffice.export.sql.expressions import Operand
-from suffice.families.formula import Words
-from suffice.learning.scoring_rule import ScoredBlock
+from typing import NoReturn
 
-__all__ = ["scores_of_words"]
+from suffice.exceptions import InputError
+from suffice.export.sql.query import PAGE
+
+__all__ = ["refuse_words"]
 
 
-def scores_of_words(form: Words, cells: Cells, block: ScoredBlock) -> list[Operand]:
-    raise NotImplementedError
+def refuse_words(column: str) -> NoReturn:
+    """Raise the error for a model that reads texts."""
+    raise InputError(
+        f"Column {column!r} holds texts, and no two databases split a text into words alike, so this model has no "
+        "SQL. Score its rows in Python, where predict_proba accepts tables of DuckDB, Polars and Spark; or export it "
+        "with to_onnx, whose graph reads words.",
+        column=column,
+        page=PAGE,
+    )
