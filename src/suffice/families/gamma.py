@@ -165,7 +165,9 @@ class Gamma(IndependentColumns):
             many = np.where(n > 0, n, 1.0)
             total = safe * many
             norm = stirling_gap(safe) + stirling_gap(total) - stirling_gap(safe + total)
-            spread = (safe + total) * excess(away / (many + 1)) - safe * excess(away)
+            near = (safe + total) * excess(away / (many + 1)) - safe * excess(away)
+            far = safe * np.log1p(away) - (safe + total) * np.log1p(away / (many + 1))  # without t, which cancels
+            spread = np.where(np.abs(away) < 1, near, far)
             return np.where(a > 0, norm + spread - np.log(v), 0.0)
         return np.where(a > 0, stirling_gap(safe) - safe * excess(away) - np.log(v), 0.0)
 
