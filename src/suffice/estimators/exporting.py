@@ -29,7 +29,65 @@ class Exporting(Inference):
         return to_sql(self.fitted_, table, dialect, keep=keep, columns=columns, prefix=prefix, complete=complete)
 
     def to_onnx(self, precision: Literal["double", "float"] = "double", *, missing: str = "") -> Any:
-        """Write the model as a graph of ONNX, which computes the label and the probabilities of each row."""
+        """Write the model as a graph of ONNX, which computes the label and the probabilities of each row.
+
+        The graph has three outputs: ``label`` (n,), ``probabilities`` (n, K) and ``log_probabilities`` (n, K), with the
+        classes in the order of ``classes_``. A table has one input of shape (n, 1) for each column that the model
+        reads, with the name of the column. An array of numbers, or of texts, has one input ``X`` of shape (n, d). A
+        column of documents has an input with the words of each document (n, W), filled with empty strings. Each input
+        has a description, and the metadata of the graph say how words are found in a text.
+
+        Parameters
+        ----------
+        precision : {"double", "float"}, default="double"
+            Type of the numbers that are passed to the graph, and of the probabilities. All computations are in double
+            precision. With ``float``, columns whose numbers float32 would round too much remain double, such as points
+            in time, and columns with a mean that is large relative to their standard deviation.
+        missing : str, default=""
+            Text that is a missing cell in columns of texts. In columns of numbers it is NaN. A missing document is one
+            with this text as its only word. With "" it has no words, as an empty document, which makes a difference
+            only for ``event="bernoulli"``.
+
+        Returns
+        -------
+        onnx.ModelProto
+            With operators that ONNX Runtime has since version 1.14. `onnx.save` writes it to a file. Fitted models that
+            are equal give the same bytes.
+
+        Raises
+        ------
+        InputError
+            With the reason, if there is no graph: words are hashed to slots or read by a function of the user, a family
+            of the user has no formula, a singular covariance of many columns has rows with missing cells, names,
+            labels or levels cannot be told apart as texts, or the graph would have more than 2 GB. Also if the package
+            onnx is not installed.
+
+        See Also
+        --------
+        to_sql : Writes a query, which scores the rows of a table in a database.
+        to_json : Writes the formulas, for a program of your own.
+        predict_proba : Computes the same probabilities.
+
+        Notes
+        -----
+        The probabilities are equal to those of `predict_proba` up to about 1e-14, or 1e-7 with ``float``. For rows that
+        the model refuses, such as those with infinite numbers, they are NaN, and the label is an empty text, the
+        smallest int64, or NaN. With ``float``, a number may be rounded across a limit between two bins.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from onnx.reference import ReferenceEvaluator
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0, 7.0], [2.0, 6.0], [5.0, 1.0], [6.0, 3.0]], ["a", "a", "b", "b"])
+        >>> graph = ReferenceEvaluator(model.to_onnx())
+        >>> rows = np.array([[1.5, np.nan], [4.0, 2.0]])
+        >>> label, probabilities, log_probabilities = graph.run(None, {"X": rows})
+        >>> label.tolist()
+        ['a', 'b']
+        >>> bool(np.allclose(probabilities, model.predict_proba(rows), rtol=0, atol=1e-12))
+        True
+        """
         from suffice.export.onnx import to_onnx
 
         return to_onnx(self.fitted_, precision, missing=missing)
