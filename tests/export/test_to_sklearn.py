@@ -326,6 +326,11 @@ def test_reasons(model, reason):
     assert reason in str(caught.value)
 
 
+def test_models_of_texts_have_no_sql():
+    with pytest.raises(InputError, match=r"use to_onnx\(\)\.$"):
+        TextNaiveBayes(estimation="bayes").fit(["hello you", "cheap pills"], [0, 1]).to_sklearn()
+
+
 def test_a_model_that_no_other_program_can_score_names_no_other_program():
     with pytest.raises(InputError, match="hashed to slots") as caught:
         TextNaiveBayes(slots=64).fit(["hello you", "cheap pills"], [0, 1]).to_sklearn()
