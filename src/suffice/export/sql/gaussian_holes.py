@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 import scipy
 
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError
 from suffice.export.sql.engines import LARGEST
 from suffice.export.sql.expressions import Name, Operand, divided, is_missing, multiplied, subtracted, total
 from suffice.export.sql.gaussian_densities import centred_lines, deviations, lines, log_density, whitened
@@ -120,7 +120,9 @@ def _decomposed(
     if d * (d + 1) // 2 > query.engine.most_columns - 3 * d * len(vectors):
         raise InputError(
             f"Rows with missing cells in {d} dependent columns need more subqueries than {query.engine.title} allows. "
-            "If the table has no missing cells in these columns, set complete=True.",
+            "If the table has no missing cells in these columns, set ",
+            Argument("complete", True),
+            ".",
             argument="complete",
             page=PAGE,
         )
@@ -163,8 +165,11 @@ def of_patterns(
     if d > MOST_PATTERNS:
         raise InputError(
             f"A covariance of {d} columns is singular or nearly so; rows with missing cells would need a formula for "
-            "each subset of the columns. If the table has no missing cells in these columns, set complete=True; or "
-            "fit with shrinkage=0.1.",
+            "each subset of the columns. If the table has no missing cells in these columns, set ",
+            Argument("complete", True),
+            "; or fit with ",
+            Argument("shrinkage", 0.1),
+            ".",
             argument="complete",
             page=PAGE,
         )
