@@ -50,6 +50,8 @@ $(ENGINES): $(READY) pyproject.toml
 test-engines: $(ENGINES) ## run the tests of databases, query engines and clusters on real ones (installs Java and PostgreSQL)
 	tests/engines/setup
 	$(BIN)/python -m pytest -q tests/engines
+	SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=$(abspath $(BIN)/python) RAY_USAGE_STATS_ENABLED=0 \
+	  $(BIN)/python -m pytest -q --doctest-glob='*.md' docs/engines.md
 	PYTHONPATH=build/ibis $(BIN)/python -m pytest -q tests/engines/test_local_engines.py # Ibis needs older versions
 
 check: $(READY) ## run linters, type checks, import rules, doctests and the check of exported names
@@ -58,7 +60,7 @@ check: $(READY) ## run linters, type checks, import rules, doctests and the chec
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' --ignore=docs/images --ignore=docs/_extensions --ignore=docs/conf.py README.md docs tests/package/test_exports.py
+	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' --ignore=docs/images --ignore=docs/_extensions --ignore=docs/conf.py --ignore=docs/engines.md README.md docs tests/package/test_exports.py
 
 bench: $(READY) ## time the models against scikit-learn (ARGS=--quick takes a minute)
 	$(BIN)/python benchmarks/run.py $(ARGS)
