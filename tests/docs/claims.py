@@ -22,6 +22,7 @@ from suffice import AveragedDependence, GaussianDiscriminant, TextNaiveBayes
 from suffice.cli import command, evaluate, fit, parameters
 from suffice.comparison import logistic
 from suffice.diagnostics import columns, context, pairs
+from suffice.engines import engine_rows
 from suffice.ensemble import specification
 from suffice.families import Gaussian, Histogram, averaged_dependence
 from suffice.families.histogram import smoothing
@@ -43,7 +44,7 @@ from suffice.model_file import container, encoding
 from suffice.naive_bayes import GaussianNB, text_specification
 from suffice.numerics import number_range
 from suffice.report import compact, summarizing
-from suffice.sources.files import cell_formats
+from suffice.sources.files import cell_formats, opening
 from suffice.statistics import bin_counts, bins, cuts, patterns, scatter_sums, subtraction
 from suffice.tables import word_rows
 from suffice.tables.times import time_text
@@ -259,6 +260,7 @@ QUALITY, TEXTS = Measured("benchmarks/quality.py"), Measured("benchmarks/text_qu
 DEFAULTS, PAIRS = Measured("benchmarks/default_estimation.py"), Measured("benchmarks/averaged_dependence.py")
 DIAGNOSTICS, SPEED = Measured("benchmarks/diagnostics.py"), Measured("benchmarks/ensemble_speed.py")
 NOISE = Test("tests/ensemble/test_ensemble.py::test_noise_in_many_columns_hardly_changes_the_probabilities")
+GROUP = Source("src/suffice/sources/spark.py", r"^GROUP = (\d+)")
 PYTHON = Source("pyproject.toml", r'^requires-python = ">=(3\.\d+)"')
 
 FACTS = {
@@ -440,6 +442,12 @@ FACTS = {
         "1970": lambda: time_text(0)[:4],
         "2⁻³⁰": word_rows.UNIT,
     },
+    "docs/engines.md": {
+        "12": Source("pyproject.toml", r"Ibis (\d+) fails"),
+        "29": Source("pyproject.toml", r"sqlglot<(\d+)"),
+        "10,000": engine_rows.HEAD_ROWS,
+        "131,072": opening.BATCH_ROWS,
+    },
     "docs/files.md": {
         "100,000": SCORED,
         "8,192": WEIGHTED_ROWS,
@@ -543,6 +551,23 @@ FACTS = {
         "100,000": KEPT,
         "1e-9": Test("tests/browser/test_report.py::test_what_if_of_a_mixed_table"),
         "300": compact.MOST_CELLS,
+    },
+    "docs/scale.md": {
+        "48": 3 * 2 * 8,  # three numbers of two doubles
+        "16": 2 * 8,
+        "64": (GROUP, Source("src/suffice/sources/ray.py", GROUP.pattern)),
+        "0.5": Source("benchmarks/scale_simulation.py", r"read: float = (0.5)e9"),
+        "20 %": Source("benchmarks/scale_simulation.py", r"spread: float = (0.2)"),
+        "2 %": Source("benchmarks/scale_simulation.py", r"slow: float = (0.02)"),
+        "10⁶": Source("benchmarks/scale.py", r"SIZES = \{1e9: (1e6)"),
+        "10⁷": (Source("benchmarks/scale.py", r"1e12: (1e7)"), Measured("benchmarks/clusters.py")),
+        "10⁹": Source("benchmarks/scale.py", r"SIZES = \{(1e9)"),
+        "10¹²": Source("benchmarks/scale.py", r"(1e12): 1e7"),
+        "20": Source("benchmarks/cluster_rows.py", r"range\((\d+)\)"),
+        "168": 21 * 8,
+        "1,000": Source("benchmarks/scale.py", r"WORKERS = \(10, 100, (\d+)\)"),
+        "4,096": lambda: GROUP.number() ** 2,
+        "32": lambda: 2**31 / GROUP.number() / 2**20,
     },
     "docs/spam_filter.md": {"0.96⁶⁷": Near(0.065, 0.01), "0.065": 0.96**67},
     "docs/start.md": {"3.11": PYTHON},
