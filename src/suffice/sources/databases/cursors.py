@@ -84,7 +84,8 @@ class CursorQuery(RunningQuery):
                 shown = cells.unreadable or getattr(kind, "extension_name", str(kind))
                 unreadable[name] = unreadable_error(name, shown, f'CAST("{name}" AS text)', self.described)
             elif not _is_empty(cells):
-                types[name] = "number" if type_word(kind) == "whole number" else type_word(kind)
+                word = type_word(returned_type(kind))  # a time of day is returned as a duration
+                types[name] = "number" if word == "whole number" else word
         types = {name: word for name, word in types.items() if word in REQUESTABLE} | self._declared()
         return ResultColumns(pa.schema(fields), unreadable, mixed, types)
 
