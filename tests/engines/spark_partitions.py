@@ -1,17 +1,17 @@
-"""Functions that tests run on the workers of Spark."""
+"""Functions that tests run on the workers of Spark, and what they need to watch them."""
 
 import os
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark import TaskContext
 
-SECONDS = 60
-"""How long a task waits to be killed."""
+SECONDS, SECONDS_TO_WAIT = 240, 120
+"""How long a task waits to be killed, and how long a test waits."""
 
 
 def counted_partitions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -29,19 +29,30 @@ def random_label(_: object) -> str:
     return random.choice("ab")
 
 
-def waits_to_be_killed(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches; the first attempt at partition 1 waits after its first batch until its process ends."""
-    first = _noted(folder)
+def waits(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches; attempts at partition 1 wait after their first batch until the folder has a file ``go``."""
+    noted = _noted(folder)
+    for batch in batches:
+        yield batch
+        until = time.monotonic() + SECONDS
+        while noted and not (Path(folder) / "go").exists():
+            if time.monotonic() > until:
+                raise TimeoutError("The task was not killed.")
+            time.sleep(0.05)
+
+
+def waits_first(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches; the first attempt at partition 1 takes far longer than all others."""
+    first = _noted(folder) == 1
     for batch in batches:
         yield batch
         if first:
             time.sleep(SECONDS)
-            raise TimeoutError("The task was not killed.")
 
 
 def kills_itself(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The batches; the Python process of the first attempt at partition 1 kills itself after its first batch."""
-    first = _noted(folder)
+    first = _noted(folder) == 1
     for batch in batches:
         yield batch
         if first:
@@ -50,25 +61,49 @@ def kills_itself(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
 
 def fails_first(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The batches; the first attempt at partition 1 fails after its first batch."""
-    first = _noted(folder)
+    first = _noted(folder) == 1
     for batch in batches:
         yield batch
         if first:
             raise OSError("The disk is gone.")
 
 
-def _noted(folder: str) -> bool:
-    """Note the attempt and its processes in the folder; whether it is the first one at partition 1."""
-    context = TaskContext.get()
-    part, attempt = context.partitionId(), context.attemptNumber()
-    if part != 1:
-        return False
+def _noted(folder: str) -> int:
+    """Note an attempt at partition 1 and its processes in the folder; the number of attempts so far, or 0."""
+    if TaskContext.get().partitionId() != 1:
+        return 0
     note = Path(folder) / f"{time.time_ns()}"
-    note.write_text(f"{attempt} {os.getpid()} {_parent(os.getppid())}")
+    note.write_text(f"{os.getpid()} {_parent(os.getppid())}")
     note.rename(note.with_suffix(".attempt"))
-    return attempt == 0
+    return len(attempts(folder))
+
+
+def attempts(folder: str) -> list[tuple[int, int]]:
+    """The Python process and the executor of each attempt at partition 1, in order."""
+    notes = sorted(Path(folder).glob("*.attempt"))
+    return [tuple(map(int, note.read_text().split())) for note in notes]
 
 
 def _parent(process: int) -> int:
     """The parent of a process: the executor, which has started the daemon that forks Python workers."""
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+# ---------------------------------------------------------------------- in the tests
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    """Wait for a condition."""
+    until = time.monotonic() + SECONDS_TO_WAIT
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    """Whether there is a process with this id."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

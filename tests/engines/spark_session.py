@@ -1,10 +1,13 @@
-"""Spark for tests: a driver and two worker processes on the loopback interface, stopped at the end."""
+"""Spark and Spark Connect for tests: two worker processes on the loopback interface, stopped at the end."""
 
 import contextlib
 import os
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +17,10 @@ from pyspark.sql import SparkSession
 
 TWO_WORKERS = "local-cluster[2,1,1024]"
 """Two executors, each a process with one core; a lost process is replaced."""
-SECONDS_TO_STOP = 60
+SECONDS_TO_START = SECONDS_TO_STOP = 120
 PANDAS_3 = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 """A filter for the warning of PySpark that functions on Arrow tables show, too."""
+CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 QUIET = """
 rootLogger.level = off
 rootLogger.appenderRef.console.ref = console
@@ -43,8 +47,7 @@ def spark_session(settings: dict[str, str] | None = None, *, master: str = TWO_W
     try:
         with environment(home):
             builder = SparkSession.builder.master(master).appName("tests of Suffice")
-            chosen = SETTINGS | {"spark.local.dir": str(home / "local")} | (settings or {})
-            for name, value in chosen.items():
+            for name, value in (_settings(home) | (settings or {})).items():
                 builder = builder.config(name, value)
             try:
                 yield builder.getOrCreate()
@@ -52,6 +55,49 @@ def spark_session(settings: dict[str, str] | None = None, *, master: str = TWO_W
                 _stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def connect_session(*, master: str = TWO_WORKERS) -> Iterator[SparkSession]:
+    """A session of Spark Connect, whose server is another process."""
+    home = Path(tempfile.mkdtemp(prefix="suffice-connect-"))
+    try:
+        with environment(home), socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+            free.close()
+            address = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
+            settings = [f"--conf={name}={value}" for name, value in (_settings(home) | address).items()]
+            command = [str(home / "bin" / "spark-submit"), "--class", CONNECT_SERVER, "--master", master, *settings]
+            with (home / "log").open("w") as log:
+                server = subprocess.Popen([*command, "spark-internal"], stdout=log, stderr=subprocess.STDOUT)
+            try:
+                _wait_for(port, server, home / "log")
+                session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+                yield session
+                session.stop()
+            finally:
+                os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # or the next session would be remote, too
+                server.terminate()
+                server.wait(SECONDS_TO_STOP)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the server accepts connections."""
+    until = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < until:
+        if server.poll() is not None:
+            raise RuntimeError(f"The server of Spark Connect ended: {log.read_text()[-2000:]}")
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"The server of Spark Connect did not start: {log.read_text()[-2000:]}")
+
+
+def _settings(home: Path) -> dict[str, str]:
+    return SETTINGS | {"spark.local.dir": str(home / "local")}
 
 
 @contextlib.contextmanager
