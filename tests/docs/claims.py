@@ -24,6 +24,7 @@ from suffice.comparison import logistic
 from suffice.diagnostics import columns, context, pairs
 from suffice.engines import engine_rows
 from suffice.ensemble import specification
+from suffice.export.onnx import singular_block
 from suffice.families import Gaussian, Histogram, averaged_dependence
 from suffice.families.histogram import smoothing
 from suffice.families.multivariate_gaussian import expected_folds, missing_cells
@@ -441,6 +442,13 @@ FACTS = {
     "docs/export.md": {
         "1970": lambda: time_text(0)[:4],
         "2⁻³⁰": word_rows.UNIT,
+        "1.20": Source("pyproject.toml", r"onnxruntime>=([\d.]+)"),
+        "1e-5": Source("tests/support/graph_answers.py", r'"float": (1e-5)'),
+        "16,777,216": 2**24,  # float32 rounds larger whole numbers
+        "13": lambda: max(d for d in range(20) if 2**d * d**2 <= singular_block.MOST_NUMBERS),
+        "500": CHOSEN,
+        "50": CHOSEN,
+        "0.3": Once("the graph of a quadratic discriminant analysis"),
     },
     "docs/engines.md": {
         "12": Source("pyproject.toml", r"Ibis (\d+) fails"),
