@@ -51,7 +51,7 @@ class Exporting(Inference):
         Returns
         -------
         onnx.ModelProto
-            With operators that ONNX Runtime has since version 1.14. `onnx.save` writes it to a file. Fitted models that
+            For ONNX Runtime 1.20 or newer (opset 18, IR version 8). ``onnx.save`` writes it to a file. Fitted models that
             are equal give the same bytes.
 
         Raises

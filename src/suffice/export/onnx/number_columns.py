@@ -22,6 +22,7 @@ from suffice.export.onnx.operations import (
     log1p,
     log_rise,
     select,
+    sum_of_squares,
     summed,
     taken,
     tall,
@@ -54,6 +55,8 @@ def add_number_columns(scores: Scores, x: Value, width: int, columns: Sequence[N
             _add_lines(scores, own, forms, weights)
         elif isinstance(form, YesNo):
             _add_yes_no(scores, own, forms, weights)
+        elif isinstance(form, Normal) and form.freedom is None:
+            _add_normals(scores, own, forms, weights)
         else:
             values = CURVES[type(form)](own, forms)
             weighted = values if (weights == 1).all() else values * weights[:, None]
@@ -111,16 +114,28 @@ def _add_yes_no(scores: Scores, x: Value, forms: Sequence[Any], weights: Float) 
     scores.add_product(where(x <= above, 1.0, 0.0), _stacked(forms, "no") * weights[:, None])
 
 
+def _add_normals(scores: Scores, x: Value, forms: Sequence[Any], weights: Float) -> None:
+    """Gaussians, with few arrays of rows, columns and classes: they are the most common form."""
+    of, missing = partial(_stacked, forms), is_nan(x)
+    log_norm = of("log_norm")
+    scores.add_product(where(missing, 0.0, 1.0), (log_norm - log_norm.mean(axis=1, keepdims=True)) * weights[:, None])
+    z = _away(x, forms) * (of("scale") * np.sqrt(weights / 2)[:, None])
+    scores.add(-sum_of_squares(where(tall(missing, 2), 0.0, z), 1))
+
+
 # ---------------------------------------------------------------------- curves: values (n, d, K), where x is not NaN
 
 
-def _normal(x: Value, forms: Sequence[Any]) -> Value:
+def _away(x: Value, forms: Sequence[Any]) -> Value:
+    """x, or its logarithm, less the class means."""
+    low, each = _stacked(forms, "mean_low"), tall(log(x) if forms[0].of_logarithm else x, 2)
+    away = each - _stacked(forms, "mean")
+    return away - low if low.any() else away
+
+
+def _student(x: Value, forms: Sequence[Any]) -> Value:
     of = partial(_stacked, forms)
-    each = tall(log(x) if forms[0].of_logarithm else x, 2)
-    z = ((each - of("mean")) - of("mean_low")) * of("scale")
-    if forms[0].freedom is None:
-        return of("log_norm") - z * z * 0.5
-    freedom = of("freedom")
+    z, freedom = _away(x, forms) * of("scale"), of("freedom")
     return of("log_norm") - log1p(z * z / freedom) * ((freedom + 1) / 2)
 
 
@@ -165,7 +180,7 @@ def _starts(forms: Sequence[Any]) -> Any:
 
 
 CURVES: dict[type, Callable[[Value, Sequence[Any]], Value]] = {
-    Normal: _normal,
+    Normal: _student,
     Rising: _rising,
     PowerTail: _power_tail,
     GammaCurve: _gamma,

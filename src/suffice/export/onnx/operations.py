@@ -31,6 +31,7 @@ __all__ = [
     "reshaped",
     "select",
     "squeezed",
+    "sum_of_squares",
     "summed",
     "taken",
     "tall",
@@ -125,6 +126,12 @@ def summed(x: Value, axis: int, *, keep: bool = False) -> Value:
     """The sum along an axis."""
     axes = x.graph.constant(np.array([axis]), "whole")
     return x.graph.op("ReduceSum", x, axes, kind=x.kind, keepdims=int(keep))
+
+
+def sum_of_squares(x: Value, axis: int) -> Value:
+    """The sum of the squares along an axis."""
+    axes = x.graph.constant(np.array([axis]), "whole")
+    return x.graph.op("ReduceSumSquare", x, axes, kind=x.kind, keepdims=0)
 
 
 def largest(x: Value, axis: int) -> Value:
