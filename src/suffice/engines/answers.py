@@ -58,6 +58,10 @@ def _mapped(fitted: Fitted, table: PartitionedTable, method: str, options: dict[
         of_columns = np.empty((1, len(table.names)))
         check_columns(stand_in(fitted.specification.estimator, fitted.layout), of_columns, first=False)
     columns = [name for name in table.names if known is None or name in known] or table.names
+    if not table.positional:
+        import pyarrow as pa
+
+        opened(fitted, pa.table({name: pa.nulls(0) for name in table.names}))  # columns that lack are an error here
     if not (table.keeps_columns or table.positional):
         table = table.select(columns)
     evaluate = partial(
