@@ -61,7 +61,7 @@ def orders(spark):
 @pytest.fixture(scope="module")
 def rows(orders):
     """The same rows in this process, in the order of the partitions."""
-    table = orders.toArrow()
+    table = orders.toArrow().combine_chunks()  # one batch, as Spark gives
     assert table.num_rows == N
     return table
 
@@ -159,18 +159,17 @@ def test_the_first_rows_come_from_few_partitions(spark):
     assert sum(stage.numTasks for stage in stages) < 40
 
 
-@pytest.mark.parametrize("n", [1, 7, 300])
-def test_number_and_order_of_partitions(spark, n):
-    """Also without a difference of one part in 10¹² in squares of a column far from zero."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(1e6, 1, 3000)
+@pytest.mark.parametrize(("n", "step"), [(1, 1), (7, -1), (200, -1)])
+def test_number_and_order_of_partitions(spark, monkeypatch, n, step):
+    """Neither matters, also for squares of a column far from zero."""
+    monkeypatch.setattr(engine_rows, "HEAD_ROWS", 10)
+    x = np.random.default_rng(0).normal(1e6, 1, 3000)
     table = pa.table({"x": x, "words": mixed_table(3000)["comment"], "y": np.where(x > 1e6, "a", "b")})
     whole = NaiveBayes({"words": "text"}).fit(table, "y")
-    for part in (table, table.take(np.arange(3000)[::-1])):
-        frame = spark.createDataFrame(part).repartition(n)
-        model = NaiveBayes({"words": "text"}).fit(frame, "y")
-        assert model.report_.how == MERGED
-        assert_same_statistics(model, whole)
+    frame = spark.createDataFrame(table.take(np.arange(3000)[::step])).repartition(n)
+    model = NaiveBayes({"words": "text"}).fit(frame, "y")
+    assert model.report_.how == MERGED
+    assert_same_statistics(model, whole)
 
 
 def test_skewed_partitions(orders, rows):
@@ -258,7 +257,7 @@ def test_columns_that_prediction_refuses(orders, scorer):
     with pytest.raises(InputError, match=r"has 'prediction' already.*Rename it") as error:
         scorer.predict(orders.withColumn("prediction", functions.lit(1)))
     assert error.value.column == "prediction"
-    with pytest.raises(InputError, match="none of the columns"):
+    with pytest.raises(InputError, match="which the model was fitted with"):
         scorer.predict(orders.select("filled"))
     with pytest.raises(suffice.SufficeError, match="'maybe'"):
         scorer.explain(orders, label="maybe")
@@ -419,6 +418,4 @@ def test_other_time_zones(spark, orders, scorer):
         spark.conf.set("spark.sql.session.timeZone", "UTC")
     expected = collected(before.predict_proba(frame))
     np.testing.assert_array_equal(found["p_no"].to_numpy(), expected["p_no"].to_numpy())
-    assert (
-        pc.equal(found["ordered"].cast(pa.int64()), expected["ordered"].cast(pa.int64())).to_pylist().count(False) == 0
-    )
+    assert found["ordered"].cast(pa.int64()).equals(expected["ordered"].cast(pa.int64()))
