@@ -123,6 +123,8 @@ class QueryRows:
         import pyarrow as pa
 
         for name in columns:
+            if name in self._options.types:
+                continue
             kind = rows.schema.field(name).type
             if pa.types.is_null(self.layout.types[name]) and not pa.types.is_null(kind):
                 word = "number" if type_word(kind) == "whole number" else type_word(kind)
