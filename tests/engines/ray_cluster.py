@@ -22,6 +22,7 @@ WARNINGS = (
 OBJECT_STORE = 300 << 20
 VARIABLES = {
     "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")])),
+    "RAY_memory_monitor_refresh_ms": "0",  # a worker is not killed because other programs need memory
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # no cluster of machines, so all servers listen on 127.0.0.1
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_raylet_start_wait_time_s": "60",

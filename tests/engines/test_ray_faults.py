@@ -18,7 +18,7 @@ from ray.data.expressions import col
 from engines.compare import assert_same_predictions, assert_same_statistics
 from engines.ray_cluster import WARNINGS, blocks_of, ray_cluster
 from engines.tables import COLUMNS, mixed_table
-from suffice import GaussianDiscriminant, InputError, NaiveBayes, SufficeError
+from suffice import AveragedDependence, GaussianDiscriminant, InputError, NaiveBayes, SufficeError
 from suffice.sources.ray import table_of
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in WARNINGS]
@@ -218,11 +218,15 @@ def _wait_until(condition):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("step", ["", "_summarized"])
-def test_an_interrupted_fit_leaves_nothing_running(step, whole, tmp_path):
+@pytest.mark.parametrize(
+    ("step", "model"), [("", MODEL), ("_summarized", MODEL), ("Project", AveragedDependence())], ids=str
+)
+def test_an_interrupted_fit_leaves_nothing_running(step, model, tmp_path):
+    columns = ["amount", "country", "comment", "returned"]
+    table = TABLE.select(columns if model is MODEL else columns[:2] + columns[3:])
     options = {"folder": str(tmp_path), "step": step}
-    dataset = blocks_of(TABLE, 6).map_batches(_waiting, fn_kwargs=options, batch_format="pyarrow", batch_size=None)
-    model = fresh().fit(TABLE, "returned")
+    dataset = blocks_of(table, 6).map_batches(_waiting, fn_kwargs=options, batch_format="pyarrow", batch_size=None)
+    model = type(model)(**model.get_params()).fit(table.slice(0, 500), "returned")
     before = model.to_bytes()
 
     def interrupt():
@@ -232,9 +236,9 @@ def test_an_interrupted_fit_leaves_nothing_running(step, whole, tmp_path):
     interrupter = threading.Thread(target=interrupt)
     interrupter.start()
     with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(dataset, "returned")
+        model.fit(dataset, "returned")
     interrupter.join()
     _wait_until(lambda: ray.available_resources().get("CPU") == 2)
     assert model.to_bytes() == before
     (tmp_path / "go").touch()
-    assert_same_statistics(fresh().fit(dataset, "returned"), whole)
+    assert_same_statistics(model.fit(dataset, "returned"), type(model)(**model.get_params()).fit(table, "returned"))
