@@ -47,7 +47,7 @@ SPELLINGS = [
     (Argument("validate", 5000), "--validate 5000"),
     (Argument("calibrate", True), "--calibrate temperature"),
     (Argument("calibrate", "isotonic"), "--calibrate isotonic"),
-    (Argument("calibrate", False), "no --calibrate"),
+    (Argument("calibrate", False), "--calibrate none"),
     (Argument("shrinkage", 0.1), "--shrinkage 0.1"),
     (Argument("shrinkage", None), "no --shrinkage"),
     (Argument("punctuation", True), "--punctuation"),

@@ -45,7 +45,7 @@ EQUAL = {
     *("GaussianNB", "BernoulliNB", "BernoulliNB-plain", "CategoricalNB", "MultinomialNB"),
     *("ComplementNB-False", "ComplementNB-True"),
     *(f"text-{name}" for name in ("multinomial", "binary", "bernoulli", "few-words", "char", "char_wb", "ascii")),
-    *(f"text-{name}" for name in ("unicode", "stop-words", "case", "prior")),
+    *(f"text-{name}" for name in ("unicode", "stop-words", "case", "prior", "ngrams")),
 }
 
 
@@ -287,6 +287,7 @@ def text_rows(rng):
         {"event": "normalised_complement", "prior": "uniform"},
         {"event": "complement", "prior": "uniform", "idf": True},
         {"idf": True},
+        {"punctuation": True, "binary": True, "stop_words": ["the", "!"]},
         {"ngram_range": (2, 3), "strip_accents": "unicode", "lowercase": False},
         {"min_length": 1, "stop_words": ["the", "a", "don", "t"]},
         {"event": "bernoulli", "ngram_range": (1, 2), "min_length": 4},
@@ -311,7 +312,7 @@ def test_texts(settings):
         (NaiveBayes({0: "gaussian", 1: "gamma", 2: "gaussian"}), "its columns have the families 'gaussian', 'gamma'"),
         (NaiveBayes({(0, 1): "multivariate_gaussian"}), "its columns have the families"),
         (NaiveBayes({0: None}), "it ignores a column. Fit the model without this column."),
-        (NaiveBayes(calibrate=True), "its probabilities are calibrated"),
+        (NaiveBayes(calibrate=True), "its probabilities are calibrated. Fit with calibrate=False."),
         (GaussianDiscriminant(estimation="bayes"), "multivariate t distributions"),
         (naive_bayes.PoissonNB(), "scikit-learn has no class for the family 'poisson'"),
     ],

@@ -115,7 +115,7 @@ def _delimiter(value: object) -> str:
 
 
 def _calibrate(value: object) -> str:
-    spelled: dict[object, object] = {True: "temperature", False: None}
+    spelled: dict[object, object] = {True: "temperature", False: "none"}
     return _option("--calibrate", spelled[value] if isinstance(value, bool) else value)
 
 

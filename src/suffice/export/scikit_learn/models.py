@@ -38,23 +38,24 @@ def _of_family(fitted: Fitted) -> Any:
     if len(blocks) > 1:
         what = f"its columns have the families {listed(families)}" if len(families) > 1 else "it has several blocks"
         raise no_class(fitted, f"{what}; scikit-learn's classes have one for all columns.")
+    family = families[0]
+    if family not in ("text", "multivariate_gaussian", *COLUMNS):
+        raise no_class(fitted, f"scikit-learn has no class for the family {family!r}.")
     if fitted.specification.calibrates:
-        raise no_class(fitted, "its probabilities are calibrated (", Argument("calibrate"), ").")
+        raise no_class(fitted, "its probabilities are calibrated. Fit with ", Argument("calibrate", False), ".")
     try:
         rule = ScoringRule.of(fitted)
     except InputError as error:  # no other program can score rows either
         raise error.restated(start_of_reason(fitted), *error.sentence, page=PAGE) from None
     if [column.position for column in rule.columns] != list(range(fitted.layout.n_columns)):
         raise no_class(fitted, "it ignores a column. Fit the model without this column.")
-    if families[0] == "text":
+    if family == "text":
         if fitted.specification.estimator != "TextNaiveBayes":
             advice = " to the texts alone."
             raise no_class(
                 fitted, "it reads texts from a column of a table. Fit a ", Estimator("TextNaiveBayes"), advice
             )
         return text_pipeline(fitted, rule)
-    if families[0] == "multivariate_gaussian":
+    if family == "multivariate_gaussian":
         return discriminant_model(fitted)
-    if families[0] not in COLUMNS:
-        raise no_class(fitted, f"scikit-learn has no class for the family {families[0]!r}.")
-    return COLUMNS[families[0]](fitted)
+    return COLUMNS[family](fitted)

@@ -38,7 +38,6 @@ def _check(fitted: Fitted, block: Words) -> None:
     reading = block.reading
     bayes = Argument("estimation", "bayes")
     reasons: list[tuple[bool, tuple[str | Argument, ...]]] = [
-        (reading.punctuation, ("punctuation marks count as words (", Argument("punctuation"), ").")),
         (reading.characters is not None, ("parts of words count, too (", Argument("characters"), ").")),
         (block.unit, ("documents are scaled by all of their words (", Argument("weighting", "unit"), ").")),
         (block.length > 0, ("the counts of a document depend on its length (", Argument("length"), ").")),
@@ -55,6 +54,7 @@ def _vectorizer(block: Words) -> Any:
 
     reading = block.reading
     pattern = r"(?u)\b\w\w+\b" if reading.min_length == 2 else rf"(?u)\b\w{{{reading.min_length},}}\b"
+    pattern += r"|[^\w\s]" if reading.punctuation else ""
     vectorizer = CountVectorizer(
         analyzer=reading.analyzer,
         lowercase=reading.lowercase,
