@@ -247,6 +247,15 @@ def test_arguments():
     with pytest.raises(InputError, match="missing is the text of a missing cell") as error:
         model.to_onnx(missing=None)
     assert error.value.argument == "missing"
+    with pytest.raises(InputError, match="The text of a missing cell, '\\\\ud800', is not valid Unicode"):
+        model.to_onnx(missing="\ud800")
+    texts = TextNaiveBayes().fit(["cheap lunch", "the pills"], [0, 1])
+    with pytest.raises(InputError, match=r"The model has the word 'lunch', .* missing='<missing>'\.") as error:
+        texts.to_onnx(missing="lunch")
+    assert error.value.argument == "missing"
+    levels = NaiveBayes().fit(np.array([["a"], ["\ud800"], ["a"]], dtype=object), [0, 1, 1])
+    with pytest.raises(InputError, match="A level of the column at position 0, '\\\\ud800', is not valid Unicode"):
+        levels.to_onnx()
 
 
 @pytest.mark.parametrize(

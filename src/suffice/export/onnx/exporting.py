@@ -38,6 +38,7 @@ def onnx_model(fitted: Fitted, precision: Precision = "double", missing: str = "
         raise InputError(
             f"missing is the text of a missing cell in columns of texts; got {missing!r:.80}.", argument="missing"
         )
+    check_unicode(missing, "The text of a missing cell")
     rule, single = ScoringRule.of(fitted), set[int]()
     if precision == "float":
         single = _single_columns(fitted, rule)

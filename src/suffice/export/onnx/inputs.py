@@ -189,7 +189,7 @@ def check_unicode(text: str, what: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{what}, {text!r}, is not valid Unicode, so a graph cannot hold it.") from None
+        raise InputError(f"{what}, {text!r}, is not valid Unicode, so a graph cannot hold it. Replace it.") from None
 
 
 # ---------------------------------------------------------------------- columns of texts

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from suffice.export.onnx.graph import Value
-from suffice.export.onnx.inputs import Inputs, level_text
+from suffice.export.onnx.inputs import Inputs, check_unicode, level_text
 from suffice.export.onnx.operations import count_below, floor, is_nan, squeezed, taken, where
 from suffice.export.onnx.scores import Scores
 from suffice.families.formula import LevelLogs
@@ -22,6 +22,8 @@ def level_codes(inputs: Inputs, position: int, levels: Sequence[Hashable]) -> Va
     if position not in inputs.texts:
         return _codes_of_numbers(cell, np.array([float(level) for level in levels]))  # type: ignore[arg-type]
     names = [level_text(level) for level in levels]
+    for name in names:
+        check_unicode(name, f"A level of the column at position {position}")
     return inputs.graph.op(
         "LabelEncoder",
         cell,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from suffice.exceptions import Argument, InputError
 from suffice.export.onnx.chunks import in_chunks, row_range
 from suffice.export.onnx.graph import Graph, Value
 from suffice.export.onnx.inputs import Inputs, check_unicode
@@ -68,6 +69,14 @@ def _codes(inputs: Inputs, tokens: Value, form: Words) -> Value:
     special = {"": n_words + 1} if inputs.missing == "" else {"": n_words + 1, inputs.missing: n_words + 2}
     for word in form.words:
         check_unicode(word, "A word of the model")
+    if inputs.missing in form.words:
+        raise InputError(
+            f"The model has the word {inputs.missing!r}, which stands for a missing text in the graph. Choose another "
+            "text for missing texts: ",
+            Argument("missing", "<missing>"),
+            ".",
+            argument="missing",
+        )
     return inputs.graph.op(
         "LabelEncoder",
         tokens,
