@@ -23,7 +23,65 @@ class Exporting(Inference):
         prefix: str = "",
         complete: bool = False,
     ) -> str:
-        """Write the model as one SELECT statement that scores each row of a table."""
+        """Write the model as one SELECT statement that scores each row of a table.
+
+        The result has the columns of the table, and after them ``predicted_label``, ``probability_…`` of each class,
+        which are those of `predict_proba`, and ``log_joint_…`` of each class, which is log p(x, y) up to a term that
+        the classes of a row share, and without calibration. The rows come in any order, so ``keep`` a key.
+
+        NULL is a missing cell, and NaN too where the engine has it. Levels that the model has not seen count as they
+        do in the model. A query raises no errors for single cells: where the model would refuse a row, for example
+        because of an infinite number or a count of 2.5, all results of the row are NULL. Texts are compared by their
+        characters, whatever the collation of their column.
+
+        Parameters
+        ----------
+        table : str
+            The name of the table as it is written in SQL: ``"orders"``, ``"sales.orders"`` or ``'"Orders 2024"'``.
+        dialect : {"duckdb", "postgres", "sqlite", "spark"}, default="duckdb"
+        keep : sequence of str, optional
+            The columns of the table that the result keeps; by default all.
+        columns : mapping or sequence of str, optional
+            Names of the columns in the table, if they differ from those of the rows that were fitted: new names by
+            old ones, or a name for each column in their order, as a model that was fitted to an array needs them.
+        prefix : str, default=""
+            What the names of computed columns begin with. A name that the table has, too, gets a number.
+        complete : bool, default=False
+            Whether the columns of a multivariate Gaussian have no missing cells. The statement is then shorter and
+            faster. In a row with a missing cell all results are NULL.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If the model has no formulas or reads texts; if a name, a label or the number of columns is not possible
+            in the dialect; or if SQLGlot, which writes the statement, is not installed.
+
+        See Also
+        --------
+        to_onnx : The model as a graph, which can also read words.
+        to_json : The formulas for a program of your own.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> import pandas as pd
+        >>> from suffice import NaiveBayes
+        >>> orders = pd.DataFrame({"amount": [20.0, 35.0, None, 80.0], "country": ["de", "fr", "de", "us"]})
+        >>> model = NaiveBayes().fit(orders, ["kept", "kept", "returned", "returned"])
+        >>> database = sqlite3.connect(":memory:")
+        >>> _ = database.execute("CREATE TABLE orders (number INTEGER, amount REAL, country TEXT)")
+        >>> _ = database.execute("INSERT INTO orders VALUES (1, 25, 'fr'), (2, 90, 'at'), (3, NULL, 'us')")
+        >>> query = model.to_sql("orders", "sqlite", keep=["number"])
+        >>> for row in database.execute(f"SELECT number, predicted_label, probability_kept FROM ({query})"):
+        ...     print(row[0], row[1], round(row[2], 3))
+        1 kept 0.884
+        2 returned 0.017
+        3 returned 0.333
+        """
         from suffice.export.sql import to_sql
 
         return to_sql(self.fitted_, table, dialect, keep=keep, columns=columns, prefix=prefix, complete=complete)
