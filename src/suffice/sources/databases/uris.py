@@ -53,7 +53,8 @@ def parse_uri(uri: str) -> DatabaseURI:
     >>> parse_uri("mysql://clerk:geheim@localhost/shop")
     Traceback (most recent call last):
     ...
-    suffice.exceptions.InputError: Suffice cannot open 'mysql' databases itself. Pass a connection of its Python driver.
+    suffice.exceptions.InputError: Suffice cannot open 'mysql' databases itself. Expected sqlite:///FILE, duckdb:FILE \
+or postgresql://USER@HOST/DATABASE. In Python, you can pass a connection of another driver.
     """
     found = SCHEME.fullmatch(uri.strip())
     if found is None:
@@ -63,7 +64,10 @@ def parse_uri(uri: str) -> DatabaseURI:
         return _server(rest)
     if scheme in ("sqlite", "duckdb"):
         return DatabaseURI(scheme, _file(scheme, rest))
-    raise _error(f"Suffice cannot open {scheme!r:.20} databases itself. Pass a connection of its Python driver.")
+    raise _error(
+        f"Suffice cannot open {scheme!r:.20} databases itself. Expected {FORMS}. In Python, you can pass a "
+        "connection of another driver."
+    )
 
 
 def without(secrets: Sequence[str], text: str) -> str:
