@@ -41,15 +41,6 @@ def waits(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordB
             time.sleep(0.05)
 
 
-def waits_first(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches; the first attempt at partition 1 takes far longer than all others."""
-    first = _noted(folder) == 1
-    for batch in batches:
-        yield batch
-        if first:
-            time.sleep(SECONDS)
-
-
 def kills_itself(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The batches; the Python process of the first attempt at partition 1 kills itself after its first batch."""
     first = _noted(folder) == 1
@@ -69,18 +60,17 @@ def fails_first(folder: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
 
 
 def _noted(folder: str) -> int:
-    """Note an attempt at partition 1 and its processes in the folder; the number of attempts so far, or 0."""
-    if TaskContext.get().partitionId() != 1:
-        return 0
-    note = Path(folder) / f"{time.time_ns()}"
+    """Note an attempt at a partition and its processes; the number of attempts if it is partition 1, else 0."""
+    part = TaskContext.get().partitionId()
+    note = Path(folder) / f"{time.time_ns()}-{part}"
     note.write_text(f"{os.getpid()} {_parent(os.getppid())}")
     note.rename(note.with_suffix(".attempt"))
-    return len(attempts(folder))
+    return len(attempts(folder)) if part == 1 else 0
 
 
-def attempts(folder: str) -> list[tuple[int, int]]:
-    """The Python process and the executor of each attempt at partition 1, in order."""
-    notes = sorted(Path(folder).glob("*.attempt"))
+def attempts(folder: str, part: int = 1) -> list[tuple[int, int]]:
+    """The Python process and the executor of each attempt at a partition, in order."""
+    notes = sorted(Path(folder).glob(f"*-{part}.attempt"))
     return [tuple(map(int, note.read_text().split())) for note in notes]
 
 

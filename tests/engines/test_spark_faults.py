@@ -32,20 +32,13 @@ TABLE = (
     .select(["amount", "visits", "comment", "weight", "returned"])
     .append_column("row", pa.array(np.arange(N)))
 )
-SPECULATES = {
-    "spark.speculation": "true",
-    "spark.speculation.interval": "100ms",
-    "spark.speculation.minTaskRuntime": "500ms",
-    "spark.speculation.multiplier": "1.1",
-    "spark.speculation.quantile": "0.5",
-}
 MODEL = NaiveBayes({"comment": "text", "visits": "poisson", "row": None})
 MERGED = "Models of the partitions were merged by Spark."
 
 
 @pytest.fixture(scope="module")
 def spark():
-    with spark_session(SPECULATES) as session:
+    with spark_session() as session:
         yield session
 
 
@@ -104,10 +97,24 @@ def test_a_task_is_retried(orders, whole, tmp_path, fault):
     assert len(attempts(tmp_path)) == 2
 
 
-def test_a_task_runs_twice(orders, whole, tmp_path):
-    """Spark starts a copy of a slow task and takes the result that comes first."""
-    assert_same_statistics(fitted(disturbed(orders, spark_partitions.waits_first, tmp_path)), whole)
-    assert len(attempts(tmp_path)) >= 2
+def test_finished_tasks_run_again(spark, orders, whole, tmp_path):
+    """The executor that has summarised the other partitions dies, so its results are lost and computed again."""
+    tracker = spark.sparkContext.statusTracker()
+
+    def finished():
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        return any(stage and stage.numTasks == PARTS and stage.numCompletedTasks == PARTS - 1 for stage in stages)
+
+    with ThreadPoolExecutor(1) as thread:
+        model = thread.submit(fitted, disturbed(orders, spark_partitions.waits, tmp_path))
+        wait_until(lambda: (attempts(tmp_path) and finished()) or model.done())
+        before = len(attempts(tmp_path, 2))
+        _, executor = attempts(tmp_path, 2)[-1]
+        os.kill(executor, signal.SIGKILL)
+        wait_until(lambda: not is_running(executor))
+        (tmp_path / "go").touch()
+        assert_same_statistics(model.result(SECONDS), whole)
+    assert len(attempts(tmp_path, 2)) > before
 
 
 # ---------------------------------------------------------------------- jobs that are cancelled
@@ -125,7 +132,7 @@ def test_an_interrupted_call(spark, orders, whole, tmp_path):
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(disturbed(orders, spark_partitions.waits, tmp_path), "returned", "weight")
+        model.partial_fit(disturbed(orders, spark_partitions.waits, tmp_path), "returned", sample_weight="weight")
     thread.join()
     assert model.to_bytes() == before
     wait_until_idle(spark)
@@ -138,7 +145,7 @@ def test_a_job_that_others_cancel(spark, orders, whole, tmp_path):
     before = model.to_bytes()
     with ThreadPoolExecutor(1) as thread:
         frame = disturbed(orders, spark_partitions.waits, tmp_path)
-        call = thread.submit(model.partial_fit, frame, "returned", "weight")
+        call = thread.submit(model.partial_fit, frame, "returned", sample_weight="weight")
         wait_until(lambda: attempts(tmp_path) or call.done())
         spark.sparkContext.cancelAllJobs()
         with pytest.raises(InputError, match=r"Spark could not read the Spark DataFrame.*cancelled"):
@@ -170,7 +177,7 @@ def test_a_bad_value_has_a_place(orders, whole, column, value, message):
     assert abs(row - 1321) < 300  # ranges are chosen by a sample
     model = suffice.loads(whole.to_bytes())
     with pytest.raises(InputError, match=r"^Partition 2: "):
-        model.partial_fit(frame, "returned", "weight")
+        model.partial_fit(frame, "returned", sample_weight="weight")
     assert model.to_bytes() == whole.to_bytes()
 
 
@@ -183,7 +190,7 @@ def test_a_bad_value_among_predictions(orders, whole):
 def test_a_column_of_another_type(orders, whole):
     frame = orders.withColumn("amount", orders.comment)
     with pytest.raises(InputError, match="column 'amount'") as error:
-        suffice.loads(whole.to_bytes()).partial_fit(frame, "returned", "weight")
+        suffice.loads(whole.to_bytes()).partial_fit(frame, "returned", sample_weight="weight")
     assert error.value.column == "amount"
 
 
@@ -210,10 +217,12 @@ def test_no_rows(orders, whole):
 
 def test_columns_in_another_order(orders, whole):
     model = fitted(orders.filter("row < 5000"))
-    model.partial_fit(orders.filter("row >= 5000").select(*reversed(TABLE.column_names)), "returned", "weight")
+    model.partial_fit(
+        orders.filter("row >= 5000").select(*reversed(TABLE.column_names)), "returned", sample_weight="weight"
+    )
     assert_same_statistics(model, whole)
     with pytest.raises(InputError, match="has no column 'comment'") as error:
-        model.partial_fit(orders.drop("comment"), "returned", "weight")
+        model.partial_fit(orders.drop("comment"), "returned", sample_weight="weight")
     assert error.value.column == "comment"
 
 
