@@ -1,0 +1,400 @@
+"""Models as SQL, run in SQLite: every kind of model gives the probabilities of `predict_proba`."""
+
+import re
+import sqlite3
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+
+from fitted_models import joint_of
+from scoring_cases import labels, scoring_cases
+from sql_rows import assert_scored, frame_of, in_sqlite, statement
+from suffice import AveragedDependence, GaussianDiscriminant, InputError, NaiveBayes, TextNaiveBayes
+from suffice.families import Multinomial
+
+DIALECTS = ("duckdb", "postgres", "sqlite", "spark")
+CASES = [case for case in scoring_cases() if not case.name.startswith("text-") and not case.name.endswith("-text")]
+CASES_OF_TEXTS = [case for case in scoring_cases() if case not in CASES]
+
+
+def small(seed=0, n=150, d=3, n_classes=3):
+    rng = np.random.default_rng(seed)
+    y = labels(rng, n, n_classes)
+    return rng, rng.standard_normal((n, d)) + y[:, None], y
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_probabilities_equal_those_of_the_model(case):
+    frame = frame_of(case.rows)
+    joint = assert_scored(in_sqlite(frame, statement(case.model, frame, "sqlite")), case.model, case.rows, 1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = joint_of(case.model, case.rows, relative=True)
+    if not re.search("ensemble|calibrated|averaged|Complement", case.name):
+        known = np.isfinite(joint).all(axis=1) & np.isfinite(expected).all(axis=1)  # equal up to a term of the row
+        np.testing.assert_allclose(softmax(joint[known], 1), softmax(expected[known], 1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES_OF_TEXTS, ids=lambda case: case.name)
+def test_models_of_texts_have_no_sql(case):
+    columns = None if isinstance(case.rows, pd.DataFrame) else ["mail"]
+    with pytest.raises(InputError, match="holds texts, and no two databases split a text") as error:
+        case.model.to_sql("mails", columns=columns)
+    assert error.value.column == ("text" if columns is None else "mail")
+    assert "predict_proba" in str(error.value)
+
+
+def test_hashed_words_and_functions_have_no_sql():
+    texts, y = ["cheap pills", "lunch today"] * 3, [0, 1] * 3
+    with pytest.raises(InputError, match="hashed to slots"):
+        TextNaiveBayes(slots=64).fit(texts, y).to_sql("mails", columns=["mail"])
+    with pytest.raises(InputError, match="user-defined function"):
+        TextNaiveBayes(analyzer=str.split).fit(texts, y).to_sql("mails", columns=["mail"])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_statements_are_one_select_that_sqlglot_reads_back(dialect):
+    import sqlglot
+
+    for case in CASES:
+        if case.name in ("mixed", "joint", "gda-own-map", "ensemble-numbers", "calibrated-isotonic", "averaged"):
+            frame = frame_of(case.rows)
+            found = sqlglot.parse(statement(case.model, frame, dialect), dialect=dialect)
+            assert len(found) == 1
+            assert isinstance(found[0], sqlglot.exp.Select)
+
+
+# ---------------------------------------------------------------------- names and texts
+
+HOSTILE_NAMES = (
+    'a"b', "a.b", "a b", "größe 日本", "select", "UPPER", "it's", "-- ; DROP TABLE rows", "/* */", "x_0", "raw_0",
+    "suffice_input", "suffice_1", "predicted_label", "probability_0", "log_joint_2", "row_number()", "$1", "?", ":a",
+    "%s", "{a}", "\\", "`tick`", "[a]",
+)  # fmt: skip
+HOSTILE_TEXTS = (
+    "it's", '"; DROP TABLE rows; --', "/* x", "*/", "\\", "\\'", "a ", "a", "A", "", "NULL", "null", "größe", "日本 👍",
+    "$x$", "%s", "?", ":a", "line\nbreak\t", "'; --", "1", "1.0", "true", "\u202e", "a\u0301", "á",
+)  # fmt: skip
+
+
+def test_names_of_columns_are_taken_as_they_are():
+    _, X, y = small(d=len(HOSTILE_NAMES))
+    table = pd.DataFrame(X, columns=HOSTILE_NAMES)
+    model = NaiveBayes().fit(table, y)
+    frame = frame_of(table[:20])
+    result = in_sqlite(frame, model.to_sql("rows", "sqlite", keep=["row"]))
+    assert_scored(result, model, table[:20], 1e-12)
+    assert len(set(result.columns)) == result.shape[1]
+    everything = in_sqlite(frame, model.to_sql("rows", "sqlite"))
+    assert everything.columns[: frame.shape[1]].tolist() == frame.columns.tolist()
+    new = everything.columns[frame.shape[1] :].tolist()
+    assert new[:3] == ["predicted_label 2", "probability_0 2", "probability_1"]
+    assert new[-1] == "log_joint_2 2"
+
+
+@pytest.mark.parametrize("n_levels", [len(HOSTILE_TEXTS), 60])
+def test_labels_and_levels_cannot_break_out(n_levels):
+    levels = [*HOSTILE_TEXTS, *(f"'{i}--" for i in range(n_levels - len(HOSTILE_TEXTS)))]
+    rng = np.random.default_rng(1)
+    y = np.array(HOSTILE_TEXTS)[np.arange(600) % len(HOSTILE_TEXTS)]
+    table = pd.DataFrame({"level": rng.choice(levels, 600), "size": rng.standard_normal(600)})
+    model = NaiveBayes({"level": "categorical"}).fit(table, y)
+    rows = pd.concat([table[:100], pd.DataFrame({"level": ["unseen' OR 1=1 --", None, "a  ", "Á"], "size": 1.0})])
+    frame = frame_of(rows)
+    result = in_sqlite(frame, statement(model, frame, "sqlite"))
+    assert_scored(result, model, rows, 1e-12)
+    assert set(result["predicted_label"]) <= set(HOSTILE_TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([3, -1, 2**40], [-1, 3, 2**40]),
+        ([True, False], [0, 1]),
+        (np.array([1, 2, 7], np.int8), [1, 2, 7]),
+        ([2.0, 0.0, -3.0], [-3.0, 0.0, 2.0]),
+        ([2**63 - 1, -(2**63) + 1, 2**62], [-(2**63) + 1, 2**62, 2**63 - 1]),
+        (np.array(["2024-01-31", "1950-05-05"], "M8[D]"), ["1950-05-05", "2024-01-31"]),
+        (np.array(["2024-01-31T10:01", "1950-05-05"], "M8[m]"), ["1950-05-05 00:00", "2024-01-31 10:01"]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_labels_keep_their_type(values, expected):
+    _, X, y = small(n_classes=len(values))
+    model = NaiveBayes().fit(3 * X, np.asarray(values)[y])
+    frame = frame_of(3 * X)
+    found = in_sqlite(frame, statement(model, frame, "sqlite"))["predicted_label"].tolist()
+    assert sorted(set(found)) == expected
+    assert {type(each) for each in found} == {type(each) for each in expected}
+
+
+def test_labels_that_an_engine_cannot_hold():
+    _, X, y = small(n_classes=2)
+    large = NaiveBayes().fit(X, np.array([5, 2**64 - 1], np.uint64)[y])
+    with pytest.raises(InputError, match="18446744073709551615 cannot be written in SQLite"):
+        large.to_sql("rows", "sqlite", columns=["a", "b", "c"])
+    assert "18446744073709551615 AS DECIMAL(38, 0)" in large.to_sql("rows", "duckdb", columns=["a", "b", "c"])
+    null = NaiveBayes().fit(X, np.array(["a\0b", "c"])[y])
+    with pytest.raises(InputError, match="cannot be written in PostgreSQL"):
+        null.to_sql("rows", "postgres", columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_spark_replaces_no_settings_within_texts(dialect):
+    table = pd.DataFrame({"level": ["${secret}", "b"] * 10})
+    written = NaiveBayes().fit(table, ["${env:A}", "x"] * 10).to_sql("rows", dialect)
+    assert "${" not in written
+
+
+def test_levels_differ_by_case_spaces_and_collation():
+    table = pd.DataFrame({"level": ["a", "A", "a ", "b"] * 20})
+    model = NaiveBayes().fit(table, [0, 1, 2, 3] * 20)
+    query = model.to_sql("rows", "sqlite", keep=["row"])
+    for collation in ("NOCASE", "RTRIM", "BINARY"):
+        connection = sqlite3.connect(":memory:")
+        connection.execute(f"CREATE TABLE rows (row INTEGER, level TEXT COLLATE {collation})")
+        connection.executemany("INSERT INTO rows VALUES (?, ?)", enumerate(table["level"][:4]))
+        found = connection.execute(query).fetchall()
+        connection.close()
+        np.testing.assert_allclose([each[2:6] for each in found], model.predict_proba(table[:4]), rtol=0, atol=1e-12)
+
+
+# ---------------------------------------------------------------------- parameters
+
+
+def test_keep_and_prefix():
+    _, X, y = small()
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = NaiveBayes().fit(table, y)
+    frame = table[:3].assign(name=["x", "y", "z"])
+    outputs = ["predicted_label", *(f"{kind}_{k}" for kind in ("probability", "log_joint") for k in range(3))]
+    for keep, kept in ((None, ["a", "b", "c", "name"]), (["name"], ["name"]), ([], [])):
+        found = in_sqlite(frame, model.to_sql("rows", "sqlite", keep=keep, prefix="my "))
+        assert found.columns.tolist() == [*kept, *("my " + each for each in outputs)]
+        assert found[kept].astype(str).equals(frame[kept].astype(str))
+
+
+def test_columns_by_position_and_by_name():
+    _, X, y = small()
+    frame = pd.DataFrame(X[:5], columns=["p", "q", "r"])
+    unnamed = NaiveBayes().fit(X, y)
+    expected = unnamed.predict_proba(X[:5])
+    found = in_sqlite(frame, unnamed.to_sql("rows", "sqlite", keep=[], columns=["p", "q", "r"]))
+    np.testing.assert_allclose(found.iloc[:, 1:4].to_numpy(float), expected, rtol=0, atol=1e-12)
+    named = NaiveBayes().fit(pd.DataFrame(X, columns=["a", "q", "c"]), y)
+    found = in_sqlite(frame, named.to_sql("rows", "sqlite", keep=[], columns={"a": "p", "c": "r"}))
+    np.testing.assert_allclose(found.iloc[:, 1:4].to_numpy(float), expected, rtol=0, atol=1e-12)
+
+
+def test_complete_rows_need_a_shorter_statement():
+    _, X, y = small(d=8)
+    for covariance in ("own", "shared"):
+        model = GaussianDiscriminant(covariance).fit(X, y)
+        frame = frame_of(X[:10])
+        short, whole = (statement(model, frame, "sqlite", complete=each) for each in (True, False))
+        assert len(short) < 0.7 * len(whole)
+        assert_scored(in_sqlite(frame, short), model, X[:10], 1e-12)
+        frame.iloc[0, 1] = None
+        assert in_sqlite(frame, short).loc[0, "probability_0"] is None
+
+
+def test_wrong_arguments():
+    _, X, y = small()
+    model = NaiveBayes().fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    unnamed = NaiveBayes().fit(X, y)
+    wrong = [
+        (
+            lambda: model.to_sql("rows", "mysql"),
+            "dialect",
+            "dialect must be one of 'duckdb', 'postgres', 'sqlite', 'spark'",
+        ),
+        (lambda: model.to_sql("rows", None), "dialect", "dialect must be one of"),
+        (lambda: model.to_sql("rows; DROP TABLE rows"), "table", "table must be the name of a table"),
+        (lambda: model.to_sql("(SELECT 1)"), "table", "table must be the name of a table"),
+        (lambda: model.to_sql("a.b.c.d"), "table", "table must be the name of a table"),
+        (lambda: model.to_sql(""), "table", "table must be the name of a table"),
+        (lambda: model.to_sql(None), "table", "table must be the name of a table"),
+        (lambda: model.to_sql('"a'), "table", "table must be the name of a table"),
+        (lambda: model.to_sql("rows", keep="a"), "keep", "keep must be a list of names"),
+        (lambda: model.to_sql("rows", keep=[""]), "keep", "cannot be the name of a column"),
+        (lambda: model.to_sql("rows", columns=["a"]), "columns", "a name for each of the 3 columns"),
+        (lambda: model.to_sql("rows", columns={"z": "a"}), "columns", "columns names 'z', not among the columns"),
+        (lambda: model.to_sql("rows", columns=["a", "b", "c\0"]), "columns", "cannot be the name of a column"),
+        (lambda: unnamed.to_sql("rows"), "columns", "fitted without names of columns"),
+    ]
+    for call, argument, message in wrong:
+        with pytest.raises(InputError, match=re.escape(message)) as error:
+            call()
+        assert error.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    "table", ["rows", '"rows"', '"Odd ""name"""', "`back tick`", "main.rows", "suffice_1", "größe"]
+)
+def test_names_of_tables(table):
+    _, X, y = small()
+    model = NaiveBayes().fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    frame = frame_of(pd.DataFrame(X[:5], columns=["a", "b", "c"]))
+    query = model.to_sql(table, "sqlite", keep=["row"])
+    assert_scored(in_sqlite(frame, query, table), model, frame[["a", "b", "c"]], 1e-12)
+
+
+# ---------------------------------------------------------------------- cells
+
+
+@pytest.mark.parametrize("cell", ["text", b"bytes", float("inf"), float("-inf")])
+def test_rows_that_the_model_refuses_have_no_posterior(cell):
+    _, X, y = small()
+    model = NaiveBayes().fit(X, y)
+    frame = frame_of(X[:2]).astype(object)
+    frame.iloc[0, 1] = cell
+    found = in_sqlite(frame, statement(model, frame, "sqlite"))
+    assert found.iloc[0, 1:].isna().all()
+    assert found.iloc[1].notna().all()
+
+
+def test_cells_outside_the_domain_of_a_family():
+    _, X, y = small()
+    counts = np.floor(np.abs(X)) + y[:, None]
+    for family, wrong in (
+        ("poisson", [2.5, -1.0]),
+        ("bernoulli", [2.0]),
+        ("gamma", [0.0, -1.0]),
+        ("exponential", [-1.0]),
+    ):
+        data = counts > 1 if family == "bernoulli" else counts + (family == "gamma")
+        model = NaiveBayes(family).fit(data.astype(float), y)
+        for value in wrong:
+            frame = frame_of(data[:2].astype(float))
+            frame.iloc[0, 2] = value
+            found = in_sqlite(frame, statement(model, frame, "sqlite"))
+            assert found.iloc[0, 1:].isna().all(), (family, value)
+            assert found.iloc[1].notna().all(), (family, value)
+
+
+def test_whole_numbers_are_divided_as_numbers():
+    rng, _, y = small()
+    table = pd.DataFrame({"a": rng.integers(-9, 9, len(y)) + y, "b": rng.integers(1, 99, len(y)) * (y + 1)})
+    for model in (NaiveBayes(), NaiveBayes({"b": "gamma"}), GaussianDiscriminant("own"), AveragedDependence()):
+        model.fit(table, y)
+        frame = frame_of(table[:30])
+        assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, table[:30], 1e-12)
+
+
+def test_times_are_numbers_or_texts():
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(100) * 10_007.25, unit="s")
+    y = np.arange(100) // 40
+    model = NaiveBayes().fit(pd.DataFrame({"time": times}), y)
+    rows = pd.DataFrame({"time": times[:6]})
+    seconds = ((times[:6] - pd.Timestamp(0)) / pd.Timedelta(seconds=1)).tolist()
+    texts = [each.isoformat(sep) for each, sep in zip(rows["time"], " T" * 3, strict=True)]
+    for cells in (seconds, texts):
+        frame = pd.DataFrame({"row": range(6), "time": cells})
+        assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, rows, 1e-9)
+    frame = pd.DataFrame({"row": range(3), "time": ["yesterday", None, b"\xff"]}, dtype=object)
+    found = in_sqlite(frame, statement(model, frame, "sqlite"))
+    assert found["probability_0"].isna().tolist() == [True, False, True]
+
+
+def test_empty_tables():
+    _, X, y = small()
+    model = GaussianDiscriminant("own").fit(X, y)
+    frame = frame_of(X[:0])
+    assert in_sqlite(frame, statement(model, frame, "sqlite")).shape == (0, 8)
+
+
+# ---------------------------------------------------------------------- numbers and sizes
+
+
+@pytest.mark.parametrize("family", ["gaussian", "gamma", "poisson", "geometric", "log_normal", "exponential"])
+@pytest.mark.parametrize("estimation", ["mle", "map", "bayes"])
+def test_numbers_far_from_all_classes(family, estimation):
+    rng, X, y = small()
+    data = rng.poisson(2 + y[:, None], X.shape).astype(float) if family in ("poisson", "geometric") else X
+    data = np.exp(data) if family in ("gamma", "log_normal", "exponential") else data
+    model = NaiveBayes(family, estimation=estimation, impossible="prior").fit(data, y)
+    far = np.array([*np.logspace(3, 40, 38), 1e50])
+    rows = np.vstack([np.repeat(far[:, None], 3, axis=1), np.column_stack([far, np.ones_like(far), far[::-1]])])
+    rows = np.round(rows) if family in ("poisson", "geometric") else rows
+    if family in ("gamma", "log_normal", "gaussian"):
+        rows = np.vstack([rows, 1 / rows])
+    frame = frame_of(rows)
+    result = in_sqlite(frame, statement(model, frame, "sqlite"))
+    assert_scored(result, model, rows, 1e-9)
+    total = result.iloc[:, 2:5].astype(float).sum(axis=1)
+    np.testing.assert_allclose(total, 1, rtol=0, atol=1e-12)
+
+
+def test_scores_of_minus_1e5_and_below():
+    _, X, y = small()
+    model = GaussianDiscriminant("own").fit(X, y)
+    rows = np.vstack([X[:5] * 500, X[:5] * 1e6])
+    frame = frame_of(rows)
+    joint = assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, rows, 1e-9)
+    assert (joint.max(axis=1) < -1e4).all()
+
+
+def test_large_counts_keep_all_digits():
+    rng = np.random.default_rng(3)
+    y = labels(rng, 200)
+    counts = rng.poisson(1e5 * np.array([[1, 1.001, 1], [1, 1, 1], [1, 1, 1.001]])[y]).astype(float)
+    for model in (
+        NaiveBayes({(0, 1, 2): Multinomial(estimation="bayes")}),
+        NaiveBayes("geometric", estimation="bayes"),
+    ):
+        model.fit(counts, y)
+        frame = frame_of(counts)
+        assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, counts, 1e-8)
+
+
+@pytest.mark.parametrize(("d", "n_classes"), [(200, 2), (4, 30)])
+def test_wide_tables_and_many_classes(d, n_classes):
+    rng, X, y = small(n=400, d=d, n_classes=n_classes)
+    rows = np.where(rng.random((12, d)) < 0.2, np.nan, X[:12])
+    frame = frame_of(rows)
+    model = NaiveBayes().fit(X, y)
+    assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, rows, 1e-9)
+    model = GaussianDiscriminant(shrinkage=0.2).fit(X, y)
+    frame = frame_of(X[:12])
+    assert_scored(in_sqlite(frame, statement(model, frame, "sqlite", complete=True)), model, X[:12], 1e-9)
+
+
+def test_many_dependent_columns_with_holes_are_refused_with_advice():
+    _, X, y = small(n=400, d=120)
+    model = GaussianDiscriminant("own", shrinkage=0.5).fit(X, y)
+    with pytest.raises(InputError, match="If the table has no missing cells in these columns, set complete=True"):
+        statement(model, frame_of(X[:5]), "sqlite")
+
+
+def test_many_levels_are_a_table_with_an_index():
+    n = 3_000
+    table = pd.DataFrame({"level": [f"level {i % n}" for i in range(3 * n)]})
+    model = NaiveBayes("categorical").fit(table, np.arange(3 * n) % 4 // 2)
+    rows = pd.DataFrame({"level": ["unseen", None, *table["level"][: 2 * n]]})
+    frame = frame_of(rows)
+    query = statement(model, frame, "sqlite")
+    assert_scored(in_sqlite(frame, query), model, rows, 1e-12)
+    plan = in_sqlite(frame, f"EXPLAIN QUERY PLAN {query}")["detail"].str.cat(sep="\n")
+    assert re.search("SEARCH suffice_levels_0_1 USING AUTOMATIC .*INDEX", plan), plan
+
+
+def test_numbers_of_levels_in_columns_of_any_type():
+    levels = [1, 2, 3, 2**60, 2**60 + 1]
+    table = pd.DataFrame({"level": pd.Categorical([levels[i % 5] for i in range(60)])})
+    model = NaiveBayes({"level": "categorical"}).fit(table, np.arange(60) % 7 % 2)
+    rows = pd.DataFrame({"level": [*levels, 2**60 + 2, None]}, dtype=object)
+    frame = frame_of(rows)
+    assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, rows, 1e-12)
+
+
+def test_sqlglot_is_needed(monkeypatch):
+    import importlib.util
+
+    _, X, y = small()
+    model = NaiveBayes().fit(X, y)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=re.escape("pip install 'suffice[sql]'")):
+        model.to_sql("rows", columns=["a", "b", "c"])
