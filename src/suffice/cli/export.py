@@ -172,7 +172,7 @@ def _onnx(model: GenerativeClassifier, options: dict[str, Any]) -> bytes:
 def _sklearn(model: GenerativeClassifier, options: dict[str, Any]) -> bytes:
     import io
 
-    import joblib  # type: ignore[import-untyped]
+    import joblib
 
     content = io.BytesIO()
     joblib.dump(model.to_sklearn(), content)
