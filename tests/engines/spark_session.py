@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 TWO_WORKERS = "local-cluster[2,1,1024]"
 """Two executors, each a process with one core; a lost process is replaced."""
-SECONDS_TO_START = SECONDS_TO_STOP = 120
+SECONDS_TO_START, SECONDS_TO_STOP = 300, 120
 PANDAS_3 = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 """A filter for the warning of PySpark that functions on Arrow tables show, too."""
 CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
