@@ -1,10 +1,12 @@
 """The command with PostgreSQL and DuckDB: the model of a file, passwords that are never shown, and Ctrl-C."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -122,7 +124,7 @@ def test_an_interrupted_query(databases, postgres_server, folder, engine, when):
     if engine == "PostgreSQL":
         wait_for(postgres_server, "1", process)
     else:
-        time.sleep(2)  # for files, nothing shows that the query has begun
+        wait_until_open(process, databases.duckdb if engine == "DuckDB" else databases.sqlite)
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, errors
@@ -130,6 +132,18 @@ def test_an_interrupted_query(databases, postgres_server, folder, engine, when):
     assert sorted(path.name for path in folder.iterdir()) == ["orders.parquet"]
     if engine == "PostgreSQL":
         wait_for(postgres_server, "0")
+
+
+def wait_until_open(process, path):
+    """Wait until the process has opened a file, which it does to run the query."""
+    folder = Path(f"/proc/{process.pid}/fd")
+    for _ in range(TRIES):
+        with contextlib.suppress(OSError):  # a file that was closed meanwhile
+            if any(os.readlink(each) == path for each in folder.iterdir()):
+                return
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    raise AssertionError(f"never opened {path}")
 
 
 def wait_for(server, n, process=None):
