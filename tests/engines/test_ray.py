@@ -292,6 +292,13 @@ def _block_as_text(part, rows):
     return b"%d" % part
 
 
+def test_a_sample_is_independent_of_data_drawn_with_a_seed():
+    """A sample that is drawn by the numbers by which the data were drawn would have other values than the data."""
+    table = table_of(blocks_of(pa.table({"x": np.random.default_rng(0).random(40_000)}), 1))
+    drawn = table.sample(20_000, 40_000)["x"].to_numpy()
+    assert abs(drawn.mean() - 0.5) < 0.02
+
+
 def test_a_sample_has_each_row_with_the_same_probability():
     table = table_of(blocks_of(pa.table({"x": np.arange(40_000)}), 4))
     drawn = table.sample(4000, table.count())["x"].to_numpy()

@@ -17,6 +17,7 @@ from suffice.numerics.types import Array
 from suffice.sources.engine_types import ArrowReader, ArrowSchema, ArrowTable, NativeFrame
 
 __all__ = [
+    "SAMPLE_SEED",
     "AnswerPart",
     "Answers",
     "EngineTable",
@@ -26,6 +27,9 @@ __all__ = [
     "check_names",
     "engine_table",
 ]
+
+SAMPLE_SEED = 1_389_640_137
+"""Seed of samples. Users draw data with the seed 0, and a sample of the same seed would depend on their values."""
 
 MODULES = {
     "_duckdb": "duckdb",

@@ -14,7 +14,7 @@ import numpy as np
 
 from suffice.exceptions import InputError, SufficeError, counted, listed
 from suffice.numerics.types import Array
-from suffice.sources.engine_tables import AnswerPart, SummarizePart
+from suffice.sources.engine_tables import SAMPLE_SEED, AnswerPart, SummarizePart
 from suffice.sources.engine_types import ArrowArray, ArrowTable, NativeFrame, NativeSeries
 
 __all__ = [
@@ -107,7 +107,7 @@ def together(tables: Sequence[ArrowTable], n_rows: int | None) -> ArrowTable:
 
 def random_rows(part: int, frame: NativeFrame, names: Sequence[str], share: float) -> ArrowTable | None:
     """Each row with the same probability, the same ones each time."""
-    chosen = np.random.default_rng([0, part]).random(len(frame)) < share
+    chosen = np.random.default_rng([SAMPLE_SEED, part]).random(len(frame)) < share
     return first_rows(part, frame[chosen], names, None)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 from suffice.exceptions import InputError, listed
-from suffice.sources.engine_tables import AnswerPart, Answers, PartitionedTable, SummarizePart
+from suffice.sources.engine_tables import SAMPLE_SEED, AnswerPart, Answers, PartitionedTable, SummarizePart
 from suffice.sources.engine_types import ArrowArray, ArrowTable, NativeFrame
 from suffice.sources.pandas_partitions import in_partition, rows_of_frame
 
@@ -71,7 +71,8 @@ class RayTable(PartitionedTable):
 
     def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
         """Each row with the same probability."""
-        some = _in_order(self.native).random_sample(min(1.0, n_rows / max(of_rows, 1)), seed=0)
+        share = min(1.0, n_rows / max(of_rows, 1))
+        some = _in_order(self.native).random_sample(share, seed=SAMPLE_SEED)
         return self._together(rows for _, rows in self._collected(some))
 
     def _collected(self, some: NativeFrame) -> Iterator[tuple[int, ArrowTable]]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 from suffice.exceptions import InputError, SufficeError, listed
-from suffice.sources.engine_tables import AnswerPart, Answers, PartitionedTable, SummarizePart
+from suffice.sources.engine_tables import SAMPLE_SEED, AnswerPart, Answers, PartitionedTable, SummarizePart
 from suffice.sources.engine_types import ArrowRows, ArrowTable, NativeFrame
 
 __all__ = ["table_of"]
@@ -60,7 +60,7 @@ class SparkTable(PartitionedTable):
         """Each row with the same probability."""
         share = min(1.0, n_rows / max(of_rows, 1))
         with self.errors():
-            return self.native.sample(share, seed=0).toArrow()
+            return self.native.sample(share, seed=SAMPLE_SEED).toArrow()
 
     def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:
         """Summarise each partition, and merge the summaries twice in groups before they come to the driver."""
