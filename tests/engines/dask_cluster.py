@@ -9,6 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import dask.dataframe as dd
@@ -27,7 +28,9 @@ def dask_cluster(n_workers: int = 2, folder: str | None = None) -> Iterator[Clie
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
             local_directory=folder,
         ) as cluster,
@@ -47,6 +50,22 @@ def wait_until(condition) -> None:
 # ---------------------------------------------------------------------- partitions and notes on their attempts
 
 
+def pieces_of(frame: pd.DataFrame, ends: list[tuple[int, int]], folder: Path) -> dd.DataFrame:
+    """A dataframe whose partitions are rows of a frame, which the workers read from a file."""
+    path = Path(folder) / "rows.arrow"
+    frame.to_feather(path)
+    return dd.from_map(_piece, ends, path=str(path), meta=frame.iloc[:0])
+
+
+def _piece(ends: tuple[int, int], path: str) -> pd.DataFrame:
+    return _stored(path).iloc[slice(*ends)]
+
+
+@lru_cache(maxsize=1)
+def _stored(path: str) -> pd.DataFrame:
+    return pd.read_feather(path)
+
+
 def frame_of(frame: pd.DataFrame, part, folder: Path, n_parts: int, **options) -> dd.DataFrame:
     """A dataframe whose partitions are made by ``part(rows, number, folder)`` on the workers."""
     size = -(-len(frame) // n_parts)
@@ -59,11 +78,16 @@ def attempts(folder: Path, number: int | None = None) -> list[int]:
     return [int(path.read_text()) for path in Path(folder).glob(f"part.{'*' if number is None else number}.*")]
 
 
-def noted(rows: pd.DataFrame, number: int, folder: str) -> pd.DataFrame:
-    """The partition, after a note."""
+def noted_as(number: int, folder: str) -> Path:
+    """Leave a note that this process makes a partition."""
     note = Path(folder) / f"new.{number}.{time.time_ns()}.{os.getpid()}"
     note.write_text(str(os.getpid()))
-    note.rename(note.with_name(note.name.replace("new", "part", 1)))
+    return note.rename(note.with_name(note.name.replace("new", "part", 1)))
+
+
+def noted(rows: pd.DataFrame, number: int, folder: str) -> pd.DataFrame:
+    """The partition, after a note."""
+    noted_as(number, folder)
     return rows
 
 
@@ -82,12 +106,18 @@ def hanging_once(rows: pd.DataFrame, number: int, folder: str) -> pd.DataFrame:
     """
     mine = os.getpid()
     before = [path for path in Path(folder).glob(f"part.*.{mine}") if path.name.split(".")[1] != "0"]
-    noted(rows, number, folder)
+    note = noted_as(number, folder)
     if number and before:
         with contextlib.suppress(FileExistsError):
-            (Path(folder) / f"part.{number}.{mine}").write_text(str(mine))
-            os.link(Path(folder) / f"part.{number}.{mine}", Path(folder) / "hangs")
+            os.link(note, Path(folder) / "hangs")
             wait_until((Path(folder) / "go").exists)
+    return rows
+
+
+def ending_the_process(rows: pd.DataFrame, number: int, folder: str) -> pd.DataFrame:
+    """The first partition; another one ends the process."""
+    if number:
+        os._exit(1)
     return rows
 
 

@@ -97,13 +97,13 @@ def answer_columns(fitted: Fitted, table: Table, method: str, **options: Any) ->
     elif method == "score_samples":
         columns = [bayes.log_evidence(prediction.joint(fitted, table, relative=False))]
     else:
-        columns = list(_probabilities(fitted, table, method).T)
+        columns = list(_probabilities(fitted, table, method, **options).T)
     return pa.Table.from_arrays([pa.array(each) for each in columns], schema=schema)
 
 
-def _probabilities(fitted: Fitted, table: Table, method: str) -> Float:
+def _probabilities(fitted: Fitted, table: Table, method: str, *, relative: bool = False) -> Float:
     if method == "predict_joint_log_proba":
-        return prediction.joint(fitted, table, relative=False)
+        return prediction.joint(fitted, table, relative=relative)
     return np.asarray(prediction.answer(fitted, table, method), dtype=np.float64)
 
 

@@ -20,7 +20,6 @@ from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation
 from suffice.model.parameter_tables import all_parameters, parameter_table
 from suffice.numerics.types import Array, Float
-from suffice.tables import Table
 from suffice.tables.listing import Listing
 
 __all__ = ["Inference"]
@@ -145,13 +144,8 @@ class Inference(Predictor):
         >>> np.log(np.exp(joint).sum(axis=1)).round(2), model.score_samples([[2.0], [12.0]]).round(2)
         (array([-2.94, -3.01]), array([-2.94, -3.01]))
         """
-        fitted = self.fitted_
-
-        def joint(rows: Table) -> Float:
-            return prediction.joint(fitted, rows, relative=False)
-
-        out: Float = answer_table(fitted, X, "predict_joint_log_proba", joint)
-        return joint(self._rows(fitted, X)) if out is None else out
+        out: Float = self._joint_answer(X, relative=False)
+        return out
 
     def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the log-likelihood of rows: the sum of log p(x), or of log p(x, y) if labels are given.

@@ -43,6 +43,16 @@ class Predictor:
         found = answer_table(fitted, X, method, lambda rows: prediction.answer(fitted, rows, method))
         return prediction.answer(fitted, self._rows(fitted, X), method) if found is None else found
 
+    def _joint_answer(self, X: Any, *, relative: bool) -> Any:
+        """log p(x, y), or ``relative`` to a factor that all classes share."""
+        fitted = self.fitted_
+
+        def joint(rows: Table) -> Float:
+            return prediction.joint(fitted, rows, relative=relative)
+
+        found = answer_table(fitted, X, "predict_joint_log_proba", joint, relative=relative)
+        return joint(self._rows(fitted, X)) if found is None else found
+
     def predict(self, X: Any) -> Array:
         """Predict the most probable class of each row.
 

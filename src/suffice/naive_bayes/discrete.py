@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.exceptions import InputError, warn_user
 from suffice.families import Family
-from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.model import Estimate
 from suffice.model.leave_one_out import leave_one_out_log_prior
@@ -208,8 +207,8 @@ class DiscreteDropIn(NaiveBayesDropIn):
         >>> (3 * joint.sum(axis=1)).round(4)
         array([0.3097])
         """
-        fitted = self.fitted_
-        return prediction.joint(fitted, self._rows(fitted, X))
+        out: Float = self._joint_answer(X, relative=True)
+        return out
 
 
 # ---------------------------------------------------------------------- counts

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from suffice.engines.answers import answer_table
 from suffice.families.gaussian.added_variance import AddedVariance
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
@@ -201,6 +202,10 @@ class GaussianNB(NaiveBayesDropIn):
         array([[0., 1.]])
         """
         fitted = self.fitted_
-        table = self._rows(fitted, X)
-        scores = prediction.joint(fitted, table, relative=False)
-        return scores.astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)
+
+        def joint(table: Table) -> Float:
+            scores = prediction.joint(fitted, table, relative=False)
+            return scores.astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)
+
+        out: Float = answer_table(fitted, X, "predict_joint_log_proba", joint)
+        return joint(self._rows(fitted, X)) if out is None else out

@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval
 from suffice.families import Poisson
 from suffice.families.formula import Domain
 from suffice.families.poisson import PoissonParameters
-from suffice.learning import prediction
 from suffice.learning.specification import specification_named
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block
@@ -148,8 +147,8 @@ class PoissonNB(DiscreteDropIn):
         array([[-4.15, -1.82],
                [-2.37, -4.53]])
         """
-        fitted = self.fitted_
-        return prediction.joint(fitted, self._rows(fitted, X), relative=False)
+        out: Float = self._joint_answer(X, relative=False)
+        return out
 
     @property
     def rate_(self) -> Float:

@@ -22,6 +22,7 @@ from suffice.sources.pandas_partitions import (
     Evaluate,
     answered,
     answered_block,
+    check_block,
     evaluated,
     first_rows,
     merged,
@@ -167,8 +168,8 @@ class DaskTable(PartitionedTable):
             (first, *_, last), (start, *_, end) = self.native.divisions, values.divisions
             if (first, last) != (start, end):
                 raise InputError(
-                    f"The index of X goes from {first!r:.80} to {last!r:.80}, and that of {argument} from {start!r:.80} "
-                    f"to {end!r:.80}, so their rows cannot be matched. Take both from one dataframe.",
+                    f"The index of X goes from {first!r:.80} to {last!r:.80}, and that of {argument} from "
+                    f"{start!r:.80} to {end!r:.80}, so their rows cannot be matched. Take both from one dataframe.",
                     argument=argument,
                 )
             values = values.repartition(divisions=list(self.native.divisions))
@@ -301,17 +302,12 @@ def _of_array(X: Any) -> tuple[NativeFrame, Any]:
 
     if X.ndim != 2 or not X.shape[1]:
         raise InputError(f"X must be an array of rows and columns; got a Dask array of shape {X.shape}.", argument="X")
-    kind = type(meta_from_array(X))
-    if not issubclass(kind, np.ndarray):
-        raise InputError(
-            f"The blocks of the Dask array are of type {kind.__module__.split('.')[0]}.{kind.__name__}; expected NumPy "
-            "arrays. Convert them, for example with X.map_blocks(lambda block: block.toarray()).",
-            argument="X",
-        )
+    meta = check_block(meta_from_array(X))
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
+    checked = X.map_blocks(check_block, dtype=X.dtype, meta=meta)
     with _cells_as_they_are():
-        return dd.from_dask_array(X, columns=[str(j) for j in range(X.shape[1])]), X
+        return dd.from_dask_array(checked, columns=[str(j) for j in range(X.shape[1])]), X
 
 
 def _cells_as_they_are() -> contextlib.AbstractContextManager[object]:

@@ -20,6 +20,7 @@ from suffice.sources.engine_types import ArrowArray, ArrowTable, NativeFrame, Na
 __all__ = [
     "answered",
     "answered_block",
+    "check_block",
     "evaluated",
     "first_rows",
     "in_partition",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Evaluate = Callable[[int, NativeFrame], Any]
+ALIGNMENT = 8  # bytes
 
 
 # ---------------------------------------------------------------------- results
@@ -140,10 +142,8 @@ def answered(
 def pandas_answer(found: ArrowTable, labels: Array | None, index: Any) -> NativeFrame:
     """An answer as a frame, whose columns are named by ``labels`` if given, or as a series if it is one column."""
     import pandas as pd
-    import pyarrow as pa
 
-    lists = {field.type: pd.ArrowDtype(field.type) for field in found.schema if pa.types.is_list(field.type)}
-    frame = found.to_pandas(types_mapper=lists.get).set_axis(index)
+    frame = found.to_pandas().set_axis(index)
     if labels is not None:
         return frame.set_axis(pd.Index(labels), axis="columns")
     return frame if found.num_columns > 1 else frame.iloc[:, 0]
@@ -155,9 +155,22 @@ def answered_block(block: Array, evaluate: AnswerPart, block_info: dict[Any, Any
 
     names, out = [str(j) for j in range(block.shape[1])], block_info[None]
     with in_partition(int(out["chunk-location"][0])):
+        check_block(block)
         found = evaluate(rows_of_frame(pd.DataFrame(block, columns=names), names))
     columns = [column.to_numpy() for column in found.columns]
     return (np.column_stack(columns) if len(out["chunk-shape"]) > 1 else columns[0]).astype(out["dtype"], copy=False)
+
+
+def check_block(block: object) -> Any:
+    """The block of an array; an error if it is sparse, or on a device."""
+    if not isinstance(block, np.ndarray):
+        kind = type(block)
+        raise InputError(
+            f"The blocks of the Dask array are of type {kind.__module__.split('.')[0]}.{kind.__name__}; expected NumPy "
+            "arrays. Convert them, for example with X.map_blocks(lambda block: block.toarray()).",
+            argument="X",
+        )
+    return block
 
 
 # ---------------------------------------------------------------------- pandas to Arrow
@@ -177,17 +190,35 @@ def rows_of_frame(frame: NativeFrame, names: Sequence[str]) -> ArrowTable:
 
 def _arrow_column(values: NativeSeries) -> ArrowArray:
     """A column in Arrow; categories have indices of 32 bits, so that those of several partitions can be joined."""
+    import pandas as pd
     import pyarrow as pa
 
+    kind = values.dtype
+    if isinstance(kind, pd.SparseDtype):
+        values = values.sparse.to_dense()
+    elif isinstance(kind, pd.CategoricalDtype) and isinstance(kind.categories.dtype, pd.IntervalDtype | pd.PeriodDtype):
+        values = values.cat.rename_categories(kind.categories.astype(str))
     try:
         column = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise _not_convertible(values, error) from error
+    column = _aligned(column)
     if not pa.types.is_dictionary(column.type):
         return column
     if pa.types.is_null(column.type.value_type):
         return pa.nulls(len(column))
     return column.cast(pa.dictionary(pa.int32(), column.type.value_type))
+
+
+def _aligned(column: ArrowArray) -> ArrowArray:
+    """A column whose memory is aligned, which is not so for cells that came over a network."""
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    addresses = [buffer.address for chunk in chunks for buffer in chunk.buffers() if buffer is not None]
+    if not any(address % ALIGNMENT for address in addresses):
+        return column
+    return pa.concat_arrays([*chunks, chunks[0][:0]])  # a copy
 
 
 def _not_convertible(values: NativeSeries, error: Exception) -> InputError:

@@ -178,8 +178,8 @@ class RowReader(ABC):
             available = [name for name in available if name not in kept]
         if len(available) != layout.n_columns:
             raise InputError(
-                f"{source.name or 'The table'} has {len(available)} columns ({listed(available)}), but the model was fitted without "
-                f"column names and reads {layout.n_columns} columns in order. Choose them with ",
+                f"{source.name or 'The table'} has {len(available)} columns ({listed(available)}), but the model was "
+                f"fitted without column names and reads {layout.n_columns} columns in order. Choose them with ",
                 Argument("columns"),
                 " or ",
                 Argument("ignore"),
@@ -224,8 +224,8 @@ class RowReader(ABC):
         missing = [name for name in missing if name not in optional] if known else missing
         if missing:
             raise InputError(
-                f"{source.name or 'The table'} has no {columns_at(missing)}, which the model was fitted with. Its columns are "
-                f"{listed(source.names)}.",
+                f"{source.name or 'The table'} has no {columns_at(missing)}, which the model was fitted with. Its "
+                f"columns are {listed(source.names)}.",
                 *source.header_advice(missing),
                 column=missing[0],
             )

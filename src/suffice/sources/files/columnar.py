@@ -92,7 +92,7 @@ def returned_type(stored: ArrowType) -> ArrowType | None:
         return returned_type(stored.storage_type)
     if at.is_dictionary(stored):
         values = returned_type(stored.value_type)
-        return pa.dictionary(pa.int32(), values) if _is_text(values) else values
+        return pa.dictionary(pa.int32(), values) if values is not None and _is_text(values) else values
     if at.is_run_end_encoded(stored):
         return returned_type(stored.value_type)
     if at.is_float16(stored):
