@@ -91,8 +91,8 @@ class Query:
         names = [value(j) for j in range(len(aggregation.values))]
         rows = self._computed(aggregation)
         if not aggregation.measures:
-            answer = _grouped(rows, [CLASS, *names], {ROWS: self._total()})
-            return {**answer, TOTAL: answer[ROWS]}
+            counts = _grouped(rows, [CLASS, *names], {ROWS: self._total()})
+            return {**counts, TOTAL: counts[ROWS]}
         if not {"mean", "variance", "products"}.intersection(aggregation.measures):
             return self._summed(rows, aggregation)
         pivots = some.pivots(aggregation)
