@@ -29,7 +29,7 @@ def lines(form: GaussianBlock, whitening: Float, columns: Sequence[int]) -> tupl
 
 def centred_lines(slope: Float, away: Float, origin: Float, numbers: Sequence[Operand], query: Query) -> list[Operand]:
     """Σ_j slope_kj ((x_j − origin_j) − away_kj/2)."""
-    from_origin = [subtracted(x, each) for x, each in zip(numbers, origin.tolist(), strict=True)]
+    from_origin: list[Operand] = [subtracted(x, each) for x, each in zip(numbers, origin.tolist(), strict=True)]
     if query.engine.raises:
         size = np.abs(slope)
         least = 1e-300 / np.where(size > 0, size, np.inf).min(axis=0)
@@ -72,14 +72,16 @@ def log_density(
 ) -> Operand:
     """The log-density of class k at a distance, of as many columns as ``rank`` says, up to the number of all."""
     if form.freedom is None or form.spread is None:
-        norm = rank * LOG_2PI if isinstance(rank, int) else multiplied(rank, LOG_2PI)
-        return multiplied(total([norm, log_det, distance]), -0.5)
+        size = rank * LOG_2PI if isinstance(rank, int) else multiplied(rank, LOG_2PI)
+        return multiplied(total([size, log_det, distance]), -0.5)
     freedom, spread = float(form.freedom[k]), float(form.spread[k])
     norms = [
         float(log_rise(freedom / 2, r / 2)) - 0.5 * r * math.log(math.pi * freedom * spread)
         for r in range(form.mean.shape[1] + 1)
     ]
     ratio = query.named(divided(distance, freedom * spread), "ratio")
+    norm: Operand
+    power: Operand
     if isinstance(rank, int):
         norm, power = norms[rank], 0.5 * (freedom + rank)
     else:

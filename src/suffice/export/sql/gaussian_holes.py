@@ -77,7 +77,7 @@ def eliminated_lines(
         for x, each, size in zip(numbers, form.origin.tolist(), unit.tolist(), strict=True)
     ]
     away = ((form.mean - form.origin) + form.mean_low) / unit
-    rows = [[divided(x, size) for x, size in zip(from_origin, unit.tolist(), strict=True)]]
+    rows: list[list[Operand]] = [[divided(x, size) for x, size in zip(from_origin, unit.tolist(), strict=True)]]
     rows += [[float(each) for each in mean] for mean in away]
     white = [[_unless_missing(x, u, query) for u, x in zip(row, numbers, strict=True)] for row in rows]
     (row, *means), pivots = _decomposed(_correlation(form, 0), known, white, query, None)

@@ -157,8 +157,8 @@ class Query:
         if finish.by_id is not None:
             on = equal(exp.column("_rowid_", table=SOURCE), exp.column(finish.by_id, table=step))
             final = final.join(self._source(), on=on, copy=False)
-        for name, (expression, columns) in self._tables.items():
-            final = final.with_(f"{name}({', '.join(columns)})", as_=expression, copy=False)
+        for table, (expression, columns) in self._tables.items():
+            final = final.with_(f"{table}({', '.join(columns)})", as_=expression, copy=False)
         for i in range(last):
             final = final.with_(f"{self.prefix}{i + 1}", as_=self._step(i), copy=False)
         return final
@@ -184,13 +184,18 @@ class Query:
         return self.engine.fenced(select)
 
     def _source(self) -> exp.Expression:
-        return exp.alias_(self.source.copy(), SOURCE, table=True)
+        source = self.source.copy()
+        source.set("alias", exp.TableAlias(this=exp.to_identifier(SOURCE)))
+        return source
 
     def _kept(self, kept: Sequence[str] | None) -> _Kept:
         if kept is not None:
             names = self.let_all([self.cell(each) for each in kept], "kept")
             pairs = zip(names, kept, strict=True)
-            return _Kept(names, [exp.alias_(exp.column(name), each, quoted=True) for name, each in pairs])
+            aliases = [
+                exp.Alias(this=exp.column(own), alias=exp.to_identifier(each, quoted=True)) for own, each in pairs
+            ]
+            return _Kept(names, list(aliases))
         row = self.engine.whole_row()
         if row is not None:
             name = self.let(row, "input_row")
