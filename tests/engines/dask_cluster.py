@@ -7,12 +7,15 @@ which process made which partition, and when.
 import contextlib
 import logging
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
 from distributed import Client, LocalCluster
 
@@ -37,6 +40,19 @@ def dask_cluster(n_workers: int = 2, folder: str | None = None) -> Iterator[Clie
         Client(cluster) as client,
     ):
         yield client
+
+
+@contextlib.contextmanager
+def dask_cluster_elsewhere() -> Iterator[Client]:
+    """A client of a cluster whose scheduler is in another process, too, so that this one holds the client alone."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    tests = {"PYTHONPATH": str(Path(__file__).parents[1])}  # whose functions run there
+    server = subprocess.Popen([sys.executable, __file__], env=os.environ | tests, **pipes)
+    try:
+        with Client(server.stdout.readline().strip()) as client:
+            yield client
+    finally:
+        server.communicate(timeout=SECONDS_TO_WAIT)  # the end of its input stops it
 
 
 def wait_until(condition) -> None:
@@ -76,6 +92,13 @@ def frame_of(frame: pd.DataFrame, part, folder: Path, n_parts: int, **options) -
 def attempts(folder: Path, number: int | None = None) -> list[int]:
     """The processes that made partition ``number``, or any."""
     return [int(path.read_text()) for path in Path(folder).glob(f"part.{'*' if number is None else number}.*")]
+
+
+def numbered_rows(part: int) -> pd.DataFrame:
+    """A hundred and ten rows, which the number of the partition determines."""
+    rng = np.random.default_rng(part)
+    label = rng.integers(0, 3, 110)
+    return pd.DataFrame({f"x{j}": rng.normal(label) for j in range(10)}).assign(label=label)
 
 
 def noted_as(number: int, folder: str) -> Path:
@@ -125,3 +148,9 @@ def hanging_process(folder: Path) -> int | None:
     """The process that waits in `hanging_once`; None if none does yet."""
     path = Path(folder) / "hangs"
     return int(path.read_text()) if path.exists() else None
+
+
+if __name__ == "__main__":
+    with dask_cluster() as started:
+        print(started.scheduler.address, flush=True)
+        sys.stdin.read()
