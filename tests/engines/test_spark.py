@@ -108,9 +108,9 @@ def test_aggregates(orders, rows, name, weights):
 
 
 def test_an_ensemble_reads_few_rows_here(orders, rows):
-    columns = [*NUMBERS, *DISCRETE, "returned"]
-    whole = suffice.fit(rows.select(columns), "returned", validate=False)
-    found = suffice.fit(orders.select(columns), target="returned", validate=False)
+    columns = [*NUMBERS, *DISCRETE]
+    whole = GenerativeEnsemble().fit(rows.select(columns), rows["returned"])
+    found = suffice.fit(orders.select(*columns, "returned"), target="returned", validate=False)
     assert isinstance(found, GenerativeEnsemble)
     assert found.report_.how == "All rows were read from Spark."
     assert_same_statistics(found, whole)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from suffice.exceptions import InputError, SufficeError, listed
 from suffice.sources.engine_tables import SAMPLE_SEED, AnswerPart, Answers, PartitionedTable, SummarizePart
@@ -85,19 +86,43 @@ class SparkTable(PartitionedTable):
         """Stop the jobs of an interrupted call, and turn an error of Spark into an `InputError` that quotes it."""
         from pyspark.errors import PySparkException
 
-        session, tag = self.native.sparkSession, f"suffice-{secrets.token_hex(8)}"
-        session.addTag(tag)
+        tag = f"suffice-{secrets.token_hex(8)}"
+        jobs = _TaggedJobs.of(self.native.sparkSession)
+        jobs.add(tag)
         try:
             yield
         except BaseException as error:
-            with contextlib.suppress(Exception):
-                session.interruptTag(tag)
+            # The connection of this thread may be in the middle of a reply, in which it cannot send anything.
+            stopping = threading.Thread(target=jobs.stop, args=(tag,))
+            stopping.start()
+            stopping.join()
             if isinstance(error, PySparkException) or type(error).__module__.startswith(("py4j", "grpc")):
                 raise InputError(f"Spark could not read {self.described}: {_reason(error)}") from error
             raise
         finally:
             with contextlib.suppress(Exception):
-                session.removeTag(tag)
+                jobs.remove(tag)
+
+
+class _TaggedJobs(NamedTuple):
+    """Functions that tag the jobs of a thread, and stop all jobs with a tag from any thread."""
+
+    add: Callable[[str], None]
+    cancel: Callable[[str], object]
+    remove: Callable[[str], None]
+
+    @classmethod
+    def of(cls, session: Any) -> _TaggedJobs:
+        """Those of a session, whose own tags are known to one thread alone unless it is of Spark Connect."""
+        if type(session).__module__.startswith("pyspark.sql.connect"):
+            return cls(session.addTag, session.interruptTag, session.removeTag)
+        context = session.sparkContext
+        return cls(context.addJobTag, context.cancelJobsWithTag, context.removeJobTag)
+
+    def stop(self, tag: str) -> None:
+        """Stop the jobs with a tag."""
+        with contextlib.suppress(Exception):
+            self.cancel(tag)
 
 
 # ---------------------------------------------------------------------- what cannot be read
