@@ -185,6 +185,10 @@ class Engine:
         """A literal in the first row of a table of literals, which determines the types of the columns."""
         return literal
 
+    def named_values(self, values: exp.Values, names: Sequence[str]) -> tuple[exp.Expression, Sequence[str]]:
+        """A table of literals, and the names of its columns if the table does not have them itself."""
+        return values, names
+
     def whole_row(self) -> exp.Expression | None:
         """A row of the input as one value; None if the engine has no such type."""
         return exp.column(SOURCE)
@@ -303,6 +307,13 @@ class SQLite(Engine):
         if digits is None or digits.is_string or literal.find(exp.Chr) is not None:
             return cast(literal, "TEXT")
         return cast(literal, "BIGINT" if digits.is_int else "DOUBLE")
+
+    def named_values(self, values: exp.Values, names: Sequence[str]) -> tuple[exp.Expression, Sequence[str]]:
+        """Before version 30, SQLGlot writes no names of columns beside the name of a table."""
+        types = [each.args["to"].copy() for each in values.expressions[0].expressions]
+        cells = [exp.Cast(this=exp.column(f"column{i}"), to=kind) for i, kind in enumerate(types, 1)]
+        columns = [exp.Alias(this=c, alias=exp.to_identifier(n)) for c, n in zip(cells, names, strict=True)]
+        return self.fenced(exp.select(*columns).from_(values, copy=False)), ()
 
     def whole_row(self) -> exp.Expression | None:
         """Rows are found again by their number."""

@@ -58,7 +58,7 @@ class Query:
     source: exp.Table
     prefix: str = "suffice_"
     _columns: dict[str, _Column] = field(default_factory=dict)
-    _tables: dict[str, tuple[exp.Expression, tuple[Name, ...]]] = field(default_factory=dict)
+    _tables: dict[str, tuple[exp.Expression, Sequence[str]]] = field(default_factory=dict)
     _joins: dict[int, list[tuple[Table, exp.Expression]]] = field(default_factory=dict)
     _size: int = 0
 
@@ -123,7 +123,7 @@ class Query:
         typed = [self.engine.first_cell(each) for each in rows[0]]
         tuples = [exp.Tuple(expressions=list(row)) for row in (typed, *rows[1:])]
         table = f"{self.prefix}{name}_{len(self._tables) + 1}"
-        self._tables[table] = exp.Values(expressions=tuples), own
+        self._tables[table] = self.engine.named_values(exp.Values(expressions=tuples), own)
         return Table(table, own)
 
     def join(self, table: Table, on: Mapping[Name, Operand]) -> None:
@@ -158,7 +158,8 @@ class Query:
             on = equal(exp.column("_rowid_", table=SOURCE), exp.column(finish.by_id, table=step))
             final = final.join(self._source(), on=on, copy=False)
         for table, (expression, columns) in self._tables.items():
-            final = final.with_(f"{table}({', '.join(columns)})", as_=expression, copy=False)
+            alias = f"{table}({', '.join(columns)})" if columns else table
+            final = final.with_(alias, as_=expression, copy=False)
         for i in range(last):
             final = final.with_(f"{self.prefix}{i + 1}", as_=self._step(i), copy=False)
         return final
