@@ -1,7 +1,8 @@
 """Spark with two worker processes: aggregates of SQL, and models of partitions that are merged in groups."""
 
 import io
-import pickletools
+import pickle
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -211,16 +212,20 @@ def test_only_references_and_plain_values_are_pickled(orders, scorer, monkeypatc
     assert not any("_make_function" in name or "_builtin_type" in name for name in named)  # code by value
 
 
+class Recorded(pickle.Unpickler):
+    """Remembers the objects that a pickle refers to."""
+
+    def find_class(self, module, name):
+        self.named.add(f"{module} {name}")
+        return super().find_class(module, name)
+
+
 def globals_of(content):
     """The modules and names of the objects that a pickle refers to."""
-    strings = []
-    for opcode, argument, _ in pickletools.genops(io.BytesIO(content)):
-        if opcode.name == "GLOBAL":
-            yield argument
-        elif opcode.name == "STACK_GLOBAL":
-            yield " ".join(strings[-2:])
-        elif isinstance(argument, str):
-            strings.append(argument)
+    recorded = Recorded(io.BytesIO(content))
+    recorded.named = set()
+    recorded.load()
+    return recorded.named
 
 
 # ---------------------------------------------------------------------- predictions
@@ -301,6 +306,7 @@ def test_hostile_names(spark):
 # ---------------------------------------------------------------------- types
 
 
+@pytest.mark.filterwarnings("ignore::suffice.exceptions.EmptyColumnWarning")
 def test_types_of_columns(orders):
     """Decimals, dates, times without zone, small integers, a column of nulls, NaN and null."""
     frame = orders.selectExpr(
@@ -345,7 +351,7 @@ def test_labels_that_are_not_texts(orders, label):
 
 
 REFUSED = [
-    ("array(amount)", "holds arrays. Select their elements as columns, such as col('c')\\[0\\]"),
+    ("array(amount)", "holds arrays. Select their elements as columns, such as col('c')[0]"),
     ("named_struct('a', amount)", "holds structs. Select their fields"),
     ("map('a', amount)", "holds maps. Select their values"),
     ("make_ym_interval(1, 2)", "holds intervals of months"),
@@ -355,7 +361,7 @@ REFUSED = [
 @pytest.mark.parametrize(("column", "message"), REFUSED)
 def test_columns_that_cannot_be_read(orders, column, message):
     frame = orders.selectExpr("amount", f"{column} as c", "returned")
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=re.escape(message)) as error:
         NaiveBayes().fit(frame, "returned")
     assert error.value.column == "c"
     model = suffice.fit(frame, "returned", model=NaiveBayes(), ignore=["c"], validate=False)

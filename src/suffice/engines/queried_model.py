@@ -48,7 +48,10 @@ def queried_model(
     prototype: Fitted, columns: list[str], head: ArrowTable, table: EngineTable, target: str, weights: str | None
 ) -> Summary:
     """The summary of all rows, by aggregates that the engine computes; ``head`` has the first rows."""
-    rows = Query.of(table.queried, columns, target, weights)
+    known = dict(zip(table.names, table.queried_names, strict=True))
+    rows = Query.of(
+        table.queried, [known[name] for name in columns], known[target], None if weights is None else known[weights]
+    )
     some = Query.of(head, columns, target, weights)
     position = dict(zip(columns, position_names(len(columns)), strict=True))
     reader, weight = _classes(rows.classes(), head, target, weights)

@@ -98,6 +98,11 @@ class EngineTable(ABC):
         """The table in a form whose aggregates the engine can compute; None if it cannot."""
         return self.native
 
+    @property
+    def queried_names(self) -> list[str]:
+        """The names of the columns there, in the order of ``names``."""
+        return self.names
+
 
 class StreamedTable(EngineTable):
     """A table whose rows come into this process as a stream."""

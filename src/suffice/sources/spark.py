@@ -35,6 +35,21 @@ class SparkTable(PartitionedTable):
         self.native, self.names = native, list(native.columns)
         _check_distinct(native, self.names)
 
+    @property
+    def _plain(self) -> NativeFrame:
+        """The DataFrame with names by position; ``mapInArrow`` and Narwhals fail on names with dots or backquotes."""
+        return self.native.toDF(*self.queried_names)
+
+    @property
+    def queried(self) -> NativeFrame:
+        """The DataFrame with names by position."""
+        return self._plain
+
+    @property
+    def queried_names(self) -> list[str]:
+        """The names by position."""
+        return [f"x{j}" for j in range(len(self.names))]
+
     def select(self, names: Sequence[str]) -> Self:
         """The DataFrame with these columns alone."""
         return type(self)(self.native.select(*(_quoted(name) for name in names)))
@@ -48,7 +63,7 @@ class SparkTable(PartitionedTable):
         with self.errors():
             if n_rows is None:
                 return self.native.toArrow()
-            firsts = self.native.mapInArrow(partial(_first_rows, n_rows), "content binary").take(n_rows)
+            firsts = self._plain.mapInArrow(partial(_first_rows, self.names, n_rows), "content binary").take(n_rows)
             found = [pa.ipc.open_stream(row["content"]).read_all() for row in firsts if row["content"] is not None]
             return pa.concat_tables(found).slice(0, n_rows) if found else self.native.limit(0).toArrow()
 
@@ -65,7 +80,7 @@ class SparkTable(PartitionedTable):
 
     def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:
         """Summarise each partition, and merge the summaries twice in groups before they come to the driver."""
-        parts = self.native.mapInArrow(partial(_summarized, summarize), "part long, summary binary")
+        parts = self._plain.mapInArrow(partial(_summarized, self.names, summarize), "part long, summary binary")
         for _ in range(2):
             groups = parts.selectExpr(f"part div {GROUP} as group_number", "part", "summary").groupBy("group_number")
             parts = groups.applyInArrow(partial(_merged, merge), "part long, summary binary")
@@ -79,7 +94,7 @@ class SparkTable(PartitionedTable):
         from pyspark.sql.types import StructType
 
         whole = StructType([*self.native.schema.fields, *from_arrow_schema(answers.schema).fields])
-        return self.native.mapInArrow(partial(_answered, answers.evaluate), whole)
+        return self._plain.mapInArrow(partial(_answered, self.names, answers.evaluate), whole)
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
@@ -202,7 +217,13 @@ def _reason(error: BaseException) -> str:
 # ---------------------------------------------------------------------- functions that run on workers
 
 
-def _first_rows(n_rows: int, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
+def _named(names: Sequence[str], batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
+    """The batches with the names of the user's DataFrame."""
+    for batch in batches:
+        yield batch.rename_columns(list(names))
+
+
+def _first_rows(names: Sequence[str], n_rows: int, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
     """As many records as the partition has rows, at most ``n_rows``; the first one has these rows as an Arrow stream.
 
     Spark counts the records to know when it has read enough partitions.
@@ -211,7 +232,7 @@ def _first_rows(n_rows: int, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows
 
     found: list[ArrowRows] = []
     n_found = 0
-    for batch in batches:
+    for batch in _named(names, batches):
         found.append(batch.slice(0, n_rows - n_found))
         n_found += found[-1].num_rows
         if n_found == n_rows:
@@ -226,10 +247,11 @@ def _first_rows(n_rows: int, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows
     yield pa.record_batch({"content": content})
 
 
-def _summarized(summarize: SummarizePart, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
+def _summarized(names: Sequence[str], summarize: SummarizePart, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
     """The summary of one partition; nothing for an empty one."""
     import pyarrow as pa
 
+    batches = _named(names, batches)
     first = next((batch for batch in batches if batch.num_rows), None)
     if first is None:
         return
@@ -264,11 +286,11 @@ def _record(part: int, summary: bytes) -> ArrowRows:
     return pa.record_batch({"part": pa.array([part], pa.int64()), "summary": pa.array([summary], pa.binary())})
 
 
-def _answered(answer: AnswerPart, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
+def _answered(names: Sequence[str], answer: AnswerPart, batches: Iterator[ArrowRows]) -> Iterator[ArrowRows]:
     """The batches of a partition with the columns of the answer; an error names the partition."""
     import pyarrow as pa
 
-    for batch in batches:
+    for batch in _named(names, batches):
         rows = pa.Table.from_batches([batch])
         try:
             found = answer(rows)
