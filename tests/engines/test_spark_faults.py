@@ -183,7 +183,7 @@ def test_a_bad_value_has_a_place(orders, whole, column, value, message):
 
 def test_a_bad_value_among_predictions(orders, whole):
     frame = orders.selectExpr("if(row = 5321, double('infinity'), amount) as amount", "visits", "comment", "row")
-    with pytest.raises(PythonException, match=r"InputError: Partition 2: row \d+, column 'amount' holds infinity"):
+    with pytest.raises(PythonException, match=r"InputError: Partition 2: Column 'amount', row \d+ holds infinity"):
         whole.predict(frame).count()
 
 
