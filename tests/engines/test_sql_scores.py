@@ -194,9 +194,9 @@ def test_types_of_columns(types, dialect, postgres):
 
 def test_spark():
     X, y = large_table(3_000, 0)
-    rows = large_rows()[:3_000]
-    names = ["mixed", "calibrated", "averaged", "own", "shared", "gamma, bayes", "geometric, bayes", "categorical, map"]
-    with spark_session(master="local[2]") as spark:
+    rows = large_rows()[:1_000]
+    names = ["mixed", "calibrated", "own", "shared", "gamma, bayes", "geometric, bayes", "categorical, map"]
+    with spark_session(master="local[1]") as spark:
         for name in names:
             model, columns = LARGE_MODELS[name]
             columns = list(X) if columns is None else columns
