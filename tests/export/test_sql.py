@@ -13,7 +13,9 @@ from fitted_models import joint_of
 from scoring_cases import labels, scoring_cases
 from sql_rows import assert_scored, frame_of, in_sqlite, statement
 from suffice import AveragedDependence, GaussianDiscriminant, InputError, NaiveBayes, TextNaiveBayes
+from suffice.export.sql.characters import CASED, IGNORED, capitals, case_set, spaces, word_characters
 from suffice.families import Multinomial
+from suffice.kernels.text import case_classes
 
 DIALECTS = ("duckdb", "postgres", "sqlite", "spark")
 CASES = [case for case in scoring_cases() if not case.name.startswith("text-") and not case.name.endswith("-text")]
@@ -38,13 +40,47 @@ def test_probabilities_equal_those_of_the_model(case):
         np.testing.assert_allclose(softmax(joint[known], 1), softmax(expected[known], 1), rtol=0, atol=1e-12)
 
 
+def sql_of_texts(case, dialect):
+    return case.model.to_sql("mails", dialect, columns=None if isinstance(case.rows, pd.DataFrame) else ["mail"])
+
+
 @pytest.mark.parametrize("case", CASES_OF_TEXTS, ids=lambda case: case.name)
-def test_models_of_texts_have_no_sql(case):
-    columns = None if isinstance(case.rows, pd.DataFrame) else ["mail"]
-    with pytest.raises(InputError, match="holds texts, and no two databases split a text") as error:
-        case.model.to_sql("mails", columns=columns)
-    assert error.value.column == ("text" if columns is None else "mail")
-    assert "predict_proba" in str(error.value)
+def test_models_of_texts_are_one_select(case):
+    """Their results are tested on DuckDB and PostgreSQL, in tests/engines."""
+    import sqlglot
+
+    if case.name in ("text-ascii", "text-unicode"):
+        for dialect in ("duckdb", "postgres", "spark"):
+            with pytest.raises(InputError, match="removes accents as strip_accents=") as error:
+                sql_of_texts(case, dialect)
+            assert error.value.column == "mail"
+        return
+    for dialect in ("duckdb", "postgres", "spark"):
+        (found,) = sqlglot.parse(sql_of_texts(case, dialect), dialect=dialect)
+        assert isinstance(found, sqlglot.exp.Select)
+
+
+def test_sqlite_finds_no_words():
+    for case in CASES_OF_TEXTS:
+        with pytest.raises(InputError, match="SQLite has no regular expressions") as error:
+            sql_of_texts(case, "sqlite")
+        assert error.value.column == ("text" if isinstance(case.rows, pd.DataFrame) else "mail")
+        assert "predict_proba" in str(error.value)
+
+
+def test_sets_of_characters_are_those_of_python():
+    every = "".join(chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    assert re.findall(f"[{word_characters()}]", every) == re.findall(r"\w", every)
+    assert re.findall(f"[{spaces()}]", every) == re.findall(r"\s", every)
+    upper, lower = capitals()
+    assert every.translate(str.maketrans(upper, lower)).replace("İ", "i\u0307") == "".join(map(str.lower, every))
+    cased, ignored = case_set(CASED), case_set(IGNORED)
+    classes = case_classes()
+    some = [each for each in every if classes[ord(each)] or ord(each) % 97 == 0]
+    final = re.compile(f"([{cased}][{ignored}]*)Σ([{ignored}]*(?:[^{cased}{ignored}]|$))")
+    for form in ("{}Σ", "A{}Σ", "AΣ{}", "AΣ{}A", "AΣ{}\n"):
+        texts = "\n\n".join(form.format(each) for each in some)
+        assert final.sub("\\1ς\\2", texts).replace("Σ", "σ").lower() == texts.lower(), form
 
 
 def test_hashed_words_and_functions_have_no_sql():

@@ -33,7 +33,7 @@ from suffice.export.sql.expressions import (
     whole,
     without,
 )
-from suffice.export.sql.query import PAGE, Query
+from suffice.export.sql.query import PAGE, Query, Table
 from suffice.families.formula import Domain
 from suffice.sources.columns import seconds
 from suffice.tables.table import Kind
@@ -78,12 +78,15 @@ class Cells:
         Kind of each column of the rows that were fitted.
     invalid : list
         Conditions under which a row is invalid.
+    tables : dict
+        Tables of the words of columns of texts, which several blocks may use.
     """
 
     query: Query
     names: Mapping[int, str]
     kinds: Sequence[Kind]
     invalid: list[exp.Expression] = field(default_factory=list)
+    tables: dict[tuple[object, ...], Table] = field(default_factory=dict)
     _known: dict[tuple[object, ...], Name] = field(default_factory=dict)
     _checked: set[tuple[object, ...]] = field(default_factory=set)
 
@@ -171,10 +174,10 @@ class Cells:
             )
         found = tuple((i, self._literal(each)) for i, each in kept)
         if reads == "text":
-            value = self._let(("text", at), engine.text_cell(self.cell(at)), f"text_{at}")
+            value = self.once(("text", at), engine.text_cell(self.cell(at)), f"text_{at}")
             return LevelCell(value, is_missing(value), found)
         if reads == "large number":
-            value = self._let(("level", at), self.cell(at), f"level_{at}")
+            value = self.once(("level", at), self.cell(at), f"level_{at}")
             return LevelCell(value, self._lacks_number(value, cast(value)), found)
         value = self._raw(at, "any")
         return LevelCell(value, self._lacks_number(value, value, at), found)
@@ -197,7 +200,8 @@ class Cells:
         self.query.join(table, {level: cell.value})
         return case([missing, (is_present(position), position)], -1)
 
-    def _let(self, key: tuple[object, ...], value: Operand, name: str) -> Name:
+    def once(self, key: tuple[object, ...], value: Operand, name: str) -> Name:
+        """A computed column that is computed only once for a key."""
         if key not in self._known:
             self._known[key] = self.query.let(value, name)
         return self._known[key]

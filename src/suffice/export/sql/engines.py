@@ -60,6 +60,8 @@ class Engine:
         Of a SELECT.
     longest_name : int or None
         Bytes of the name of a column; longer ones are cut off.
+    finds_words : bool
+        Whether it has regular expressions, and functions that take lists apart.
     """
 
     dialect: ClassVar[str] = "duckdb"
@@ -67,6 +69,7 @@ class Engine:
     raises: ClassVar[bool] = False
     most_columns: ClassVar[int] = 5000
     longest_name: ClassVar[int | None] = None
+    finds_words: ClassVar[bool] = True
 
     # ------------------------------------------------------------------ numbers
 
@@ -179,6 +182,37 @@ class Engine:
         """Whether a string can be in a table at all."""
         return not any("\ud800" <= each <= "\udfff" for each in value)
 
+    # ------------------------------------------------------------------ texts
+
+    def digest(self, a: Operand) -> exp.Expression:
+        """A short value that differs for different texts."""
+        return call("SHA256", a)
+
+    def matches(self, a: Operand, pattern: str) -> exp.Expression:
+        """Whether a part of a text matches a regular expression."""
+        return exp.RegexpLike(this=expression_of(a), expression=text(pattern))
+
+    def put_between(self, a: Operand, pattern: str, middle: str) -> exp.Expression:
+        """A text, in which a pattern of two groups is replaced by the groups with a text between them."""
+        return self.replaced(a, pattern, f"\\1{middle}\\2")
+
+    def replaced(self, a: Operand, pattern: str, by: str) -> exp.Expression:
+        """A text with all parts that match a regular expression replaced; backslashes and dollars are special."""
+        return call("REGEXP_REPLACE", a, text(pattern), text(by), text("g"))
+
+    def all_matches(self, a: Operand, pattern: str) -> exp.Expression:
+        """A list of all parts of a text that match a regular expression."""
+        return call("REGEXP_EXTRACT_ALL", a, text(pattern))
+
+    def up_to(self, n: Operand) -> exp.Expression:
+        """A row for each of the numbers from 1 to n, none for 0."""
+        return call("UNNEST", call("GENERATE_SERIES", 1, n))
+
+    def items(self, values: Operand, item: str, position: str) -> list[exp.Expression]:
+        """Columns with the items of a list, each in a row of its own, and their positions."""
+        positions = call("GENERATE_SUBSCRIPTS", values, 1)
+        return [exp.alias_(call("UNNEST", values), item), exp.alias_(positions, position)]
+
     # ------------------------------------------------------------------ rows
 
     def first_cell(self, literal: exp.Expression) -> exp.Expression:
@@ -237,6 +271,19 @@ class Postgres(Engine):
         """The result of EXTRACT is a decimal."""
         return self.seconds(cell)
 
+    def digest(self, a: Operand) -> exp.Expression:
+        """The function takes bytes."""
+        return call("SHA256", call("CONVERT_TO", a, text("UTF8")))
+
+    def all_matches(self, a: Operand, pattern: str) -> exp.Expression:
+        """The function returns a row for each match, which is a list of one text."""
+        found = call("REGEXP_MATCHES", a, text(pattern), text("g"))
+        return call("ARRAY", exp.select(call("ARRAY_TO_STRING", found, text(""))))
+
+    def up_to(self, n: Operand) -> exp.Expression:
+        """The function returns rows."""
+        return call("GENERATE_SERIES", 1, n)
+
     def can_hold(self, value: str) -> bool:
         """Strings have no null character."""
         return super().can_hold(value) and "\0" not in value
@@ -256,6 +303,7 @@ class SQLite(Engine):
     dialect = "sqlite"
     title = "SQLite"
     most_columns = 2000
+    finds_words = False
 
     def double(self, value: float) -> exp.Expression:
         """An infinite number is a literal that overflows."""
@@ -357,6 +405,31 @@ class Spark(Engine):
             for unit, size in parts
         ]
         return balanced(lambda a, b: exp.Add(this=a, expression=b), terms)
+
+    def digest(self, a: Operand) -> exp.Expression:
+        """The second argument is the length in bits."""
+        return call("SHA2", a, 256)
+
+    def put_between(self, a: Operand, pattern: str, middle: str) -> exp.Expression:
+        """A dollar refers to a group."""
+        return self.replaced(a, pattern, f"$1{middle}$2")
+
+    def replaced(self, a: Operand, pattern: str, by: str) -> exp.Expression:
+        """All parts are replaced without being told."""
+        return call("REGEXP_REPLACE", a, text(pattern), text(by))
+
+    def all_matches(self, a: Operand, pattern: str) -> exp.Expression:
+        """The last argument says that the whole match counts."""
+        return call("REGEXP_EXTRACT_ALL", a, text(pattern), 0)
+
+    def up_to(self, n: Operand) -> exp.Expression:
+        """A sequence from 1 to 0 would go down."""
+        return call("EXPLODE", case([(less(0, n), call("SEQUENCE", 1, n))]))
+
+    def items(self, values: Operand, item: str, position: str) -> list[exp.Expression]:
+        """One function has both columns."""
+        names = [exp.to_identifier(position), exp.to_identifier(item)]
+        return [exp.Aliases(this=call("POSEXPLODE", values), expressions=names)]
 
     def whole_row(self) -> exp.Expression | None:
         """A struct of all columns."""

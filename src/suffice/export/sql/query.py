@@ -31,6 +31,14 @@ class Table:
     name: str
     columns: tuple[Name, ...]
 
+    def __getitem__(self, column: str) -> Name:
+        """A column by its name without the number of the table."""
+        return next(each for each in self.columns if each.rpartition("_")[0] == column)
+
+    def rows(self) -> exp.Select:
+        """A query without columns on this table, for `Query.derive`."""
+        return exp.select().from_(self.name)
+
 
 @dataclass
 class _Column:
@@ -119,12 +127,37 @@ class Query:
         """A table of the statement with given rows. The first row has the types of the columns."""
         self._size += sum(map(len, rows))
         self._check_size()
-        own = tuple(Name(f"{column}_{len(self._tables) + 1}") for column in columns)
+        own = self.names_of_next(columns)
         typed = [self.engine.first_cell(each) for each in rows[0]]
         tuples = [exp.Tuple(expressions=list(row)) for row in (typed, *rows[1:])]
         table = f"{self.prefix}{name}_{len(self._tables) + 1}"
         self._tables[table] = self.engine.named_values(exp.Values(expressions=tuples), own)
         return Table(table, own)
+
+    def derive(self, name: str, values: Mapping[str, Operand], rows: exp.Select) -> Table:
+        """A table of the statement that is computed from others: ``rows`` says from which, and how they are grouped."""
+        own = self.names_of_next(values)
+        select = rows.copy()
+        for column, value in zip(own, values.values(), strict=True):
+            select = select.select(exp.alias_(expression_of(value), column), copy=False)
+        return self.add_table(name, own, select)
+
+    def names_of_next(self, columns: Iterable[str]) -> tuple[Name, ...]:
+        """Names of the columns of the next table, with its number."""
+        return tuple(Name(f"{column}_{len(self._tables) + 1}") for column in columns)
+
+    def add_table(self, name: str, columns: tuple[Name, ...], query: exp.Expression) -> Table:
+        """A table of the statement, given as a query with columns of these names."""
+        self._check_width(len(columns))
+        self._size += sum(1 for _ in query.walk())
+        self._check_size()
+        table = Table(f"{self.prefix}{name}_{len(self._tables) + 1}", columns)
+        self._tables[table.name] = query, ()
+        return table
+
+    def source_rows(self) -> exp.Select:
+        """A query without columns on the user's table, for `derive`."""
+        return exp.select().from_(self._source(), copy=False)
 
     def join(self, table: Table, on: Mapping[Name, Operand]) -> None:
         """Let the columns of a table be those of its row with these values, or NULL if there is no such row."""
@@ -140,6 +173,15 @@ class Query:
         self._joins[step].append((table, condition))
         for column in table.columns:
             self._columns[column] = _Column(None, step, step)
+
+    def _check_width(self, n_columns: int) -> None:
+        most = self.engine.most_columns
+        if n_columns > most:
+            raise InputError(
+                f"The model is too large for one statement of {self.engine.title}: a subquery would have "
+                f"{counted(n_columns, 'column')}, and the most are {most:,}.",
+                page=PAGE,
+            )
 
     # ------------------------------------------------------------------ statement
 
@@ -171,13 +213,7 @@ class Query:
             if column.step <= i < column.needed:
                 own = column.expression if column.step == i else None
                 columns.append(exp.column(name) if own is None else exp.alias_(own, name))
-        most = self.engine.most_columns
-        if len(columns) > most:
-            raise InputError(
-                f"The model is too large for one statement of {self.engine.title}: a subquery would have "
-                f"{counted(len(columns), 'column')}, and the most are {most:,}.",
-                page=PAGE,
-            )
+        self._check_width(len(columns))
         select = exp.select(*(columns or [number(0.0)]))
         select = select.from_(self._source() if i == 0 else f"{self.prefix}{i}", copy=False)
         for table, condition in self._joins.get(i, ()):

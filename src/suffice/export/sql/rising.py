@@ -16,9 +16,20 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from suffice.export.sql.engines import Engine
-from suffice.export.sql.expressions import Operand, added, balanced, divided, less, multiplied, subtracted
+from suffice.export.sql.expressions import (
+    Name,
+    Operand,
+    added,
+    balanced,
+    divided,
+    expression_of,
+    less,
+    multiplied,
+    subtracted,
+    total,
+)
 
-__all__ = ["MOST", "log_rise"]
+__all__ = ["MOST", "log_rise", "log_rise_of_columns"]
 
 LARGE = 16
 FACTORS = 4  # of a product under one logarithm, so that products stay in range
@@ -36,6 +47,18 @@ def log_rise(a: float, x: Operand, engine: Engine) -> Operand:
     for first in range(0, shift, FACTORS):
         own = [a + i for i in range(first, min(first + FACTORS, shift))]
         out = subtracted(out, engine.logarithm(divided(_product([added(x, each) for each in own]), math.prod(own))))
+    return out
+
+
+def log_rise_of_columns(a: Name, x: Name, engine: Engine) -> Operand:
+    """`log_rise` of a computed column a > 0."""
+    start = added(a, float(LARGE))
+    less_half, correction = added(a, LARGE - 0.5), _correction(start)
+    out: exp.Expression = _series(x, start, less_half, a, correction, engine)
+    for first in range(0, LARGE, FACTORS):
+        own = [float(i) for i in range(first, first + FACTORS)]
+        above, below = ([total([each, i]) for i in own] for each in (added(a, x), a))
+        out = subtracted(out, engine.logarithm(divided(_product(above), _product(below))))
     return out
 
 
@@ -58,5 +81,5 @@ def _correction(z: Operand) -> exp.Expression:
     return divided(inner, z)
 
 
-def _product(factors: Sequence[exp.Expression]) -> exp.Expression:
-    return balanced(lambda a, b: exp.Mul(this=a, expression=b), factors)
+def _product(factors: Sequence[Operand]) -> exp.Expression:
+    return balanced(lambda a, b: exp.Mul(this=a, expression=b), [expression_of(each) for each in factors])

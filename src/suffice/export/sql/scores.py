@@ -10,7 +10,7 @@ from suffice.export.sql.expressions import Name, Operand, both, case, either, eq
 from suffice.export.sql.gaussian_forms import scores_of_gaussians, scores_of_lines
 from suffice.export.sql.rising import MOST, log_rise
 from suffice.export.sql.table_forms import scores_of_cells, scores_of_pairs
-from suffice.export.sql.word_forms import refuse_words
+from suffice.export.sql.word_forms import scores_of_words
 from suffice.families.formula import CentredLines, CountDraws, GaussianBlock, JointCells, PairTables
 from suffice.learning.scoring_rule import ScoredBlock, ScoringRule
 
@@ -53,7 +53,7 @@ def _scores_of_block(block: ScoredBlock, cells: Cells, *, complete: bool) -> lis
     elif isinstance(form, PairTables):
         values = scores_of_pairs(form, cells, block)
     else:
-        refuse_words(cells.names[block.positions[0]])
+        values = scores_of_words(form, cells, block.positions[0])
     return [_times(value, weight) for value in values]
 
 
