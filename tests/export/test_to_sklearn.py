@@ -327,8 +327,8 @@ def test_reasons(model, reason):
     assert reason in str(caught.value)
 
 
-def test_models_of_texts_have_no_sql():
-    with pytest.raises(InputError, match=r"use to_onnx\(\)\.$"):
+def test_models_of_texts_name_other_programs():
+    with pytest.raises(InputError, match=r"use to_onnx\(\) or to_sql\(\)\.$"):
         TextNaiveBayes(estimation="bayes").fit(["hello you", "cheap pills"], [0, 1]).to_sklearn()
 
 

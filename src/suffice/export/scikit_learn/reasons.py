@@ -12,9 +12,7 @@ PAGE = "docs/export.md"
 
 def no_class(fitted: Fitted, *reason: str | Argument) -> InputError:
     """The error for a model without an equal class; the reason is a sentence in pieces."""
-    reads_texts = any(block.family.reads == "documents" for block in fitted.combined.blocks)
-    programs = (Export("onnx"),) if reads_texts else (Export("onnx"), " or ", Export("sql"))
-    advice = (" To score rows in other programs, use ", *programs, ".")
+    advice = (" To score rows in other programs, use ", Export("onnx"), " or ", Export("sql"), ".")
     return InputError(start_of_reason(fitted), *reason, *advice, page=PAGE)
 
 
