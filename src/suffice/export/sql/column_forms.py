@@ -15,7 +15,7 @@ import numpy as np
 from sqlglot import exp
 
 from suffice.export.sql.cells import Cells
-from suffice.export.sql.engines import FAR, LARGEST, TINY
+from suffice.export.sql.engine import FAR, LARGEST, TINY
 from suffice.export.sql.expressions import (
     Name,
     Operand,

@@ -16,6 +16,7 @@ __all__ = [
     "Name",
     "Operand",
     "added",
+    "aliased",
     "at_least",
     "at_most",
     "balanced",
@@ -103,6 +104,11 @@ def quoted(name: str, table: str) -> exp.Column:
 def call(function: str, *arguments: Operand) -> exp.Expression:
     """A function that all engines that it is called for have under this name."""
     return exp.Anonymous(this=function, expressions=[expression_of(each) for each in arguments])
+
+
+def aliased(operand: Operand, name: str) -> exp.Expression:
+    """A value as a column of this name."""
+    return exp.Alias(this=expression_of(operand), alias=exp.to_identifier(name))
 
 
 def cast(operand: Operand, kind: str = NUMBER) -> exp.Expression:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from suffice.export.sql.engines import LARGEST
+from suffice.export.sql.engine import LARGEST
 from suffice.export.sql.expressions import Name, Operand, added, divided, multiplied, subtracted, total
 from suffice.export.sql.query import Query
 from suffice.export.sql.searches import search

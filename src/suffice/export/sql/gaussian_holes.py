@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 
 from suffice.exceptions import Argument, InputError
-from suffice.export.sql.engines import LARGEST
+from suffice.export.sql.engine import LARGEST
 from suffice.export.sql.expressions import Name, Operand, divided, is_missing, multiplied, subtracted, total
 from suffice.export.sql.gaussian_densities import centred_lines, deviations, lines, log_density, whitened
 from suffice.export.sql.query import PAGE, Query

@@ -9,7 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from suffice.exceptions import InputError
-from suffice.export.sql.engines import Engine
+from suffice.export.sql.engine import Engine
 from suffice.export.sql.expressions import cast, number, text, whole
 from suffice.export.sql.query import PAGE
 from suffice.numerics.types import Array

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from suffice.exceptions import InputError, counted
-from suffice.export.sql.engines import SOURCE, Engine
-from suffice.export.sql.expressions import Name, Operand, balanced, equal, expression_of, number, quoted
+from suffice.export.sql.engine import SOURCE, Engine
+from suffice.export.sql.expressions import Name, Operand, aliased, balanced, equal, expression_of, number, quoted
 
 __all__ = ["PAGE", "Query", "Table"]
 
@@ -139,7 +139,7 @@ class Query:
         own = self.names_of_next(values)
         select = rows.copy()
         for column, value in zip(own, values.values(), strict=True):
-            select = select.select(exp.alias_(expression_of(value), column), copy=False)
+            select = select.select(aliased(value, column), copy=False)
         return self.add_table(name, own, select)
 
     def names_of_next(self, columns: Iterable[str]) -> tuple[Name, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from suffice.export.sql.engines import Engine
+from suffice.export.sql.engine import Engine
 from suffice.export.sql.expressions import (
     Name,
     Operand,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from suffice.export.sql.engines import Engine
+from suffice.export.sql.engine import Engine
 from suffice.export.sql.expressions import Name, Operand, at_most
 
 __all__ = ["by_code", "search"]

@@ -10,13 +10,13 @@ from suffice.export.sql.cells import Cells
 from suffice.export.sql.expressions import (
     Operand,
     added,
+    aliased,
     at_most,
     both,
     call,
     cast,
     either,
     equal,
-    expression_of,
     is_present,
     less,
     text,
@@ -35,10 +35,10 @@ def counts_of_words(cells: Cells, at: int, reading: WordReading) -> Table:
     key = "counts", at, reading
     if key not in cells.tables:
         query, texts = cells.query, texts_of(cells, at)
-        runs = _united(query, [run for each in _runs(query, texts, reading) for run in each])
+        runs = _united(query, _runs(query, texts, reading))
         digest, word = runs.columns
         rows = runs.rows().group_by(exp.column(digest), exp.column(word), copy=False)
-        values = {"digest": digest, "word": word, "count": cast(exp.Count(this=exp.Star()))}
+        values: dict[str, Operand] = {"digest": digest, "word": word, "count": cast(exp.Count(this=exp.Star()))}
         cells.tables[key] = query.derive("counts", values, rows)
     return cells.tables[key]
 
@@ -47,17 +47,17 @@ Run = tuple[exp.Select, Operand, Operand]
 """Rows, a digest, and a run of words or characters, which may be NULL."""
 
 
-def _runs(query: Query, texts: Table, reading: WordReading) -> list[list[Run]]:
+def _runs(query: Query, texts: Table, reading: WordReading) -> list[Run]:
     """What a text is counted as."""
     if reading.analyzer == "char":
-        return [_runs_of_characters(query, whole_texts(query, texts, reading), reading.ngram_range)]
+        return _runs_of_characters(query, whole_texts(query, texts, reading), reading.ngram_range)
     if reading.analyzer == "char_wb":
         padded = padded_items(query, texts, reading, " ")
-        return [_runs_of_characters(query, padded, reading.ngram_range, short=True)]
-    out = [_runs_of_words(query, words_of(query, texts, reading), reading.ngram_range)]
+        return _runs_of_characters(query, padded, reading.ngram_range, short=True)
+    out = _runs_of_words(query, words_of(query, texts, reading), reading.ngram_range)
     if reading.characters is not None:
         padded = padded_items(query, texts, reading, EDGE)
-        out.append(_runs_of_characters(query, padded, reading.characters, short=True, mark=MARK))
+        out += _runs_of_characters(query, padded, reading.characters, short=True, mark=MARK)
     return out
 
 
@@ -66,7 +66,7 @@ def _united(query: Query, runs: Sequence[Run]) -> Table:
     own = query.names_of_next(("digest", "word"))
     union: exp.Expression | None = None
     for rows, *values in runs:
-        columns = [exp.alias_(expression_of(value), name) for value, name in zip(values, own, strict=True)]
+        columns = [aliased(value, name) for value, name in zip(values, own, strict=True)]
         select = rows.select(*columns)
         union = select if union is None else exp.Union(this=union, expression=select, distinct=False)
     assert union is not None
@@ -99,7 +99,12 @@ def _runs_of_characters(
 ) -> list[Run]:
     """Runs of characters within items, after a mark. An item that is shorter than all runs is a run if ``short``."""
     size = call("LENGTH", items["word"])
-    values = {"digest": items["digest"], "word": items["word"], "size": size, "start": query.engine.up_to(size)}
+    values: dict[str, Operand] = {
+        "digest": items["digest"],
+        "word": items["word"],
+        "size": size,
+        "start": query.engine.up_to(size),
+    }
     starts = query.derive("starts", values, items.rows())
     word, length, start = starts["word"], starts["size"], starts["start"]
     least, most = sizes

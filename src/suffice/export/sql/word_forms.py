@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from suffice.exceptions import Export, InputError
 from suffice.export.sql.cells import Cells
-from suffice.export.sql.engines import Engine
+from suffice.export.sql.engine import Engine
 from suffice.export.sql.expressions import (
     Name,
     Operand,
@@ -99,8 +99,8 @@ def _values(form: Words, query: Query, counts: Table) -> tuple[Table, Operand]:
         return counts, counts["count"]
     log = query.engine.logarithm(added(counts["count"], 1.0))
     norm = exp.Sqrt(this=_over_text(multiplied(log, log), counts["digest"]))
-    values = {"digest": counts["digest"], "word": counts["word"], "log": log, "norm": norm}
-    logs = query.derive("logs", values, counts.rows())
+    values: dict[str, Operand] = {each: counts[each] for each in ("digest", "word")}
+    logs = query.derive("logs", values | {"log": log, "norm": norm}, counts.rows())
     units = call("ROUND", divided(divided(logs["log"], logs["norm"]), UNIT))
     return logs, multiplied(query.engine.largest([units, query.engine.double(1.0)]), UNIT)
 

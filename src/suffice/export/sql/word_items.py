@@ -19,10 +19,11 @@ from suffice.export.sql.characters import (
     spaces,
     word_characters,
 )
-from suffice.export.sql.engines import Engine
+from suffice.export.sql.engine import Engine
 from suffice.export.sql.expressions import (
     Name,
     Operand,
+    aliased,
     at_least,
     balanced,
     call,
@@ -118,7 +119,7 @@ def _items(query: Query, texts: Table, pattern: str, reading: WordReading) -> Ta
     found = engine.all_matches(_prepared(texts["content"], reading, engine), pattern)
     lists = query.derive("lists", {"digest": texts["digest"], "list": found}, texts.rows())
     digest, word, position = own = query.names_of_next(COLUMNS)
-    select = exp.select(exp.alias_(exp.column(lists["digest"]), digest), *engine.items(lists["list"], word, position))
+    select = exp.select(aliased(lists["digest"], digest), *engine.items(lists["list"], word, position))
     once = engine.fenced(exp.select(*map(exp.column, lists.columns)).from_(lists.name))
     return query.add_table("items", own, select.from_(once.subquery("lists"), copy=False))
 
