@@ -3,6 +3,7 @@
 import re
 import warnings
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -133,6 +134,7 @@ def test_many_texts_with_many_words(postgres):
     (X, y), (rows, _) = mails(10_000, 0, 10_000), mails(10_000, 1, 12_000)
     model = TextNaiveBayes().fit(X, y)
     assert len(model.vocabulary_) > 9_000
+    rows[0] = " ".join(X[:300])
     frame = frame_of(rows)
     for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres))):
         assert_scored(run(frame, statement(model, frame, dialect)), model, rows, 1e-12)
@@ -141,7 +143,7 @@ def test_many_texts_with_many_words(postgres):
 def mixed_tables():
     """A table with two columns of texts, and labels."""
     rng = np.random.default_rng(3)
-    X, y = mails(600, 2)
+    X, y = mails(600, 2, 60)
     table = pd.DataFrame({"subject": [each.split()[0] for each in X], "size": rng.standard_normal(600) + y, "body": X})
     table.loc[::7, "subject"] = None
     table.loc[::11, "size"] = np.nan
@@ -159,6 +161,39 @@ def test_several_columns_of_texts_and_numbers(postgres):
         frame = frame_of(table[:100])
         for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres))):
             assert_scored(run(frame, statement(model, frame, dialect)), model, table[:100], 1e-12)
+
+
+def test_many_columns_of_texts(postgres):
+    X, y = mails(120, 5, 6)
+    table = pd.DataFrame({f"c{j}": np.roll(X, j) for j in range(13)})
+    model = NaiveBayes({each: Text() for each in table}).fit(table, y)
+    frame = frame_of(table[:5])
+    for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres))):
+        assert_scored(run(frame, statement(model, frame, dialect)), model, table[:5], 1e-12)
+
+
+def test_collations_of_databases():
+    X = np.array(["Cheap cheap pills", "lunch Lunch LUNCH", "cheap Lunch", "Pills"] * 5, dtype=object)
+    model = TextNaiveBayes(lowercase=False, ngram_range=(1, 2), stop_words=["pills"]).fit(X, np.arange(20) % 4)
+    frame = frame_of(X[:4])
+    query = statement(model, frame, "duckdb")
+    assert_scored(in_duckdb(frame, query), model, X[:4], 1e-12)
+    with duckdb.connect(config={"default_collation": "NOCASE"}) as connection:
+        connection.register("frame", frame)
+        connection.execute("CREATE TABLE rows AS FROM frame")
+        cursor = connection.execute(query)
+        found = pd.DataFrame(cursor.fetchall(), columns=[each[0] for each in cursor.description], dtype=object)
+    assert_scored(found, model, X[:4], 1e-12)
+
+
+def test_all_columns_of_the_table_are_kept(postgres):
+    X, y = mails(200, 6)
+    model = TextNaiveBayes().fit(X, y)
+    frame = frame_of(X[:50]).assign(note="it's")
+    for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres))):
+        found = run(frame, model.to_sql("rows", dialect, columns=["column 0"]))
+        assert found.columns[:3].tolist() == ["row", "column 0", "note"]
+        assert_scored(found.drop(columns=["column 0", "note"]), model, X[:50], 1e-12)
 
 
 def test_no_rows_no_texts_and_equal_texts(postgres):

@@ -157,7 +157,11 @@ class Engine:
 
     def text_cell(self, cell: exp.Expression) -> exp.Expression:
         """A cell as a string that is compared by its characters, whatever the collation of its column."""
-        return collated(cast(cell, "TEXT"), exp.var("C"))
+        return self.by_characters(cast(cell, "TEXT"))
+
+    def by_characters(self, a: Operand) -> exp.Expression:
+        """A string that is compared by its characters, whatever the collation of a database."""
+        return collated(expression_of(a), exp.var("C"))
 
     def seconds(self, cell: exp.Expression) -> exp.Expression:
         """Seconds since 1970 of a date or a time; a time without a zone is in UTC."""

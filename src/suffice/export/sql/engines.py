@@ -60,9 +60,9 @@ class Postgres(Engine):
         known = [(equal(written, text("true")), 1.0), (equal(written, text("false")), 0.0)]
         return self.choice(known, cast(written))
 
-    def text_cell(self, cell: exp.Expression) -> exp.Expression:
+    def by_characters(self, a: Operand) -> exp.Expression:
         """The name of a collation is quoted, because it has upper case."""
-        return collated(cast(cell, "TEXT"), exp.to_identifier("C", quoted=True))
+        return collated(expression_of(a), exp.to_identifier("C", quoted=True))
 
     def seconds(self, cell: exp.Expression) -> exp.Expression:
         """The result of EXTRACT is a decimal."""
@@ -129,9 +129,9 @@ class SQLite(Engine):
         """Whether a cell is a text or bytes."""
         return without(one_of(call("TYPEOF", cell), [text(each) for each in ("integer", "real", "null")]))
 
-    def text_cell(self, cell: exp.Expression) -> exp.Expression:
+    def by_characters(self, a: Operand) -> exp.Expression:
         """The collation of bytes has another name."""
-        return collated(cast(cell, "TEXT"), exp.var("BINARY"))
+        return collated(expression_of(a), exp.var("BINARY"))
 
     def seconds(self, cell: exp.Expression) -> exp.Expression:
         """Numbers are seconds since 1970, and texts are read to the millisecond."""
@@ -182,9 +182,9 @@ class Spark(Engine):
     dialect = "spark"
     title = "Spark SQL"
 
-    def text_cell(self, cell: exp.Expression) -> exp.Expression:
+    def by_characters(self, a: Operand) -> exp.Expression:
         """Only Spark 4 has collations, and texts are compared by their bytes unless a column has one."""
-        return cast(cell, "TEXT")
+        return expression_of(a)
 
     def log1p(self, a: Operand) -> exp.Expression:
         """A function of its own, which is NULL at −1."""

@@ -143,8 +143,8 @@ class Query:
         return self.add_table(name, own, select)
 
     def names_of_next(self, columns: Iterable[str]) -> tuple[Name, ...]:
-        """Names of the columns of the next table, with its number."""
-        return tuple(Name(f"{column}_{len(self._tables) + 1}") for column in columns)
+        """Names of the columns of the next table, with its number; no computed column has such a name."""
+        return tuple(Name(f"{column}_t{len(self._tables) + 1}") for column in columns)
 
     def add_table(self, name: str, columns: tuple[Name, ...], query: exp.Expression) -> Table:
         """A table of the statement, given as a query with columns of these names."""

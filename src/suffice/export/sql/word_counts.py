@@ -65,9 +65,8 @@ def _united(query: Query, runs: Sequence[Run]) -> Table:
     """A table of all runs (digest, word)."""
     own = query.names_of_next(("digest", "word"))
     union: exp.Expression | None = None
-    for rows, *values in runs:
-        columns = [aliased(value, name) for value, name in zip(values, own, strict=True)]
-        select = rows.select(*columns)
+    for rows, digest, run in runs:
+        select = rows.select(aliased(digest, own[0]), aliased(query.engine.by_characters(run), own[1]))
         union = select if union is None else exp.Union(this=union, expression=select, distinct=False)
     assert union is not None
     return query.add_table("runs", own, union)

@@ -77,7 +77,8 @@ def words_of(query: Query, texts: Table, reading: WordReading) -> Table:
         long = at_least(call("LENGTH", word), reading.min_length)
         mark = without(engine.matches(word, f"[{word_characters()}]"))
         rows = rows.where(either(long, mark) if reading.punctuation else long, copy=False)
-    values = {"digest": items["digest"], "word": _lowered(word, reading, engine), "position": items["position"]}
+    lowered = engine.by_characters(_lowered(word, reading, engine))
+    values: dict[str, Operand] = {"digest": items["digest"], "word": lowered, "position": items["position"]}
     words = query.derive("words", values, rows)
     stop = [text(each) for each in reading.stop_words if engine.can_hold(each)]
     if not stop:
