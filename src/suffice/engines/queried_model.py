@@ -13,7 +13,7 @@ from suffice.model import Model
 from suffice.numerics.types import Float
 from suffice.sources.engine_tables import EngineTable
 from suffice.sources.engine_types import ArrowTable
-from suffice.sources.queries import MOST_CLASSES, MOST_PIVOTS, TOTAL, Query, position_names
+from suffice.sources.queries import MOST_CLASSES, MOST_PIVOTS, TOTAL, Query, position_names, totals
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.statistics.aggregation import CLASS, ROWS, Answer
 
@@ -54,14 +54,17 @@ def queried_model(
     )
     some = Query.of(head, columns, target, weights)
     position = dict(zip(columns, position_names(len(columns)), strict=True))
-    reader, weight = _classes(rows.classes(), head, target, weights)
+    answers = [
+        rows.answers(block.family.aggregates([position[str(name)] for name in block.names]), some)
+        for block in prototype.blocks
+    ]
+    groups = totals(answers[0][0]) if weights is None and answers else rows.classes()
+    reader, weight = _classes(groups, head, target, weights)
     statistics = []
-    for block in prototype.blocks:
-        names = list(map(str, block.names))
-        answers = rows.answers(block.family.aggregates([position[name] for name in names]), some)
-        for each in answers:
+    for block, own in zip(prototype.blocks, answers, strict=True):
+        for each in own:
             _check_same_rows(each, reader.axis, weight, table)
-        statistics.append(block.family.from_aggregates(answers, names).on(reader.axis))
+        statistics.append(block.family.from_aggregates(own, list(map(str, block.names))).on(reader.axis))
     members = Membership(reader.axis, codes=np.arange(len(reader.axis)), weights=weight)
     model = Model(prototype.blocks, Sums.of_classes(members), tuple(statistics))
     return Summary(model, reader.axis, reader.counts, prototype.layout)

@@ -268,7 +268,7 @@ class Gamma(IndependentColumns):
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """List the aggregates of a query engine: count, mean and variance of each column and of its logarithm."""
         x = [number(name) for name in columns]
-        return [moments_by_class([*x, *(nw.when(each > 0).then(each).log() for each in x)])]
+        return [moments_by_class([*x, *(nw.when(each > 0).then(each).log() for each in x)], least=True)]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
         """Compute the statistic of the rows from their aggregates."""

@@ -80,9 +80,9 @@ def sums_by_class(expressions: Sequence[nw.Expr]) -> Aggregation:
     return Aggregation(tuple(expressions), ("count", "sum", "least"))
 
 
-def moments_by_class(expressions: Sequence[nw.Expr]) -> Aggregation:
-    """Request count, mean, variance and minimum of each expression in each class."""
-    return Aggregation(tuple(expressions), ("count", "mean", "variance", "least"))
+def moments_by_class(expressions: Sequence[nw.Expr], *, least: bool = False) -> Aggregation:
+    """Request count, mean and variance of each expression in each class, and the minimum if ``least``."""
+    return Aggregation(tuple(expressions), ("count", "mean", "variance", *(("least",) if least else ())))
 
 
 def members_of(answer: Answer) -> Membership:
