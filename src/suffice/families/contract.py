@@ -286,8 +286,8 @@ class Family(
         If there are none, as by default, the result is a sentence with the reason.
         """
         return (
-            f"The family {self.name} has no formula that other programs can evaluate. Define its method formula, or fit "
-            "the model with another family."
+            f"The family {self.name} has no formula that other programs can evaluate. Define its method formula, or "
+            "fit the model with another family."
         )
 
     # ------------------------------------------------------------------ priors of the parameters

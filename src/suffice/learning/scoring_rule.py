@@ -181,8 +181,8 @@ class ScoringRule:
                 raise InputError(formula)
             if not _states_formula(block.family):
                 raise InputError(
-                    f"The family {block.family.name} has no formula that other programs can evaluate. Define its method "
-                    "formula, or fit the model with another family."
+                    f"The family {block.family.name} has no formula that other programs can evaluate. Define its "
+                    "method formula, or fit the model with another family."
                 )
             formulas.append(formula)
         calibration = fitted.required_calibration() if specification.calibrates else None

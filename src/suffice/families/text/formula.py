@@ -23,13 +23,13 @@ def text_formula(family: TextSettings, analysis: Analysis, parameters: TextParam
     """The scores of documents, or a sentence that says why a page cannot compute them."""
     if not isinstance(analysis.analyzer, str):
         return (
-            "The words are found by a user-defined function (analyzer), which runs only in Python. Fit the model with one "
-            "of the named analyzers."
+            "The words are found by a user-defined function (analyzer), which runs only in Python. Fit the model with "
+            "one of the named analyzers."
         )
     if analysis.strip_accents is not None and not isinstance(analysis.strip_accents, str):
         return (
-            "Accents are removed by a user-defined function (strip_accents), which runs only in Python. Fit the model with "
-            "strip_accents='unicode' or 'ascii'."
+            "Accents are removed by a user-defined function (strip_accents), which runs only in Python. Fit the model "
+            "with strip_accents='unicode' or 'ascii'."
         )
     if parameters.vocabulary.slots:
         return (
