@@ -1,6 +1,7 @@
 """Fixtures for tests of engines: each engine is started once, and stopped at the end."""
 
 import pytest
+
 from engines.postgres_server import postgres_server as running_server
 
 

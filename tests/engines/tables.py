@@ -36,9 +36,7 @@ def mixed_table(n: int = 2_000, seed: int = 0) -> pa.Table:
     seconds = days * 86_400 + rng.integers(0, 86_400, n)
     weights = np.ones((len(LABELS), len(WORDS)))
     weights[0, :4], weights[1, 2:8], weights[2, 4:11] = 4, 3, 2.5
-    words = [
-        levels(WORDS, *(weights / weights.sum(axis=1, keepdims=True)).tolist()) for _ in range(WORDS_OF_A_COMMENT)
-    ]
+    words = [levels(WORDS, *(weights / weights.sum(axis=1, keepdims=True)).tolist()) for _ in range(WORDS_OF_A_COMMENT)]
     return pa.table(
         {
             "amount": holes(pa.array(rng.lognormal(3 + 0.5 * label, 0.8))),

@@ -114,8 +114,8 @@ def test_a_sentence_where_a_page_cannot_compute():
     assert "hashed" in scoring_payload(TextNaiveBayes(slots=64).fit(texts, y).fitted_)["reason"]
     own = NaiveBayes({0: Louder()}).fit(rng.standard_normal((6, 1)), y)
     assert scoring_payload(own.fitted_) == {
-        "reason": "The family louder has no formula that other programs can evaluate. Define its method formula, or fit "
-        "the model with another family."
+        "reason": "The family louder has no formula that other programs can evaluate. Define its method formula, or "
+        "fit the model with another family."
     }
     words = TextNaiveBayes(max_words=None).fit([" ".join(f"word{i}" for i in range(500))] * 2, [0, 1])
     reason = scoring_payload(words.fitted_, most_bytes=2000)["reason"]
