@@ -17,7 +17,7 @@ from suffice.model import Model
 from suffice.model.merge_tree import MergeTree
 from suffice.model_file import model_bytes, model_of_bytes
 from suffice.numerics.types import Array, Codes
-from suffice.sources.engine_types import ArrowTable
+from suffice.sources.engine_types import ArrowTable, NativeFrame
 from suffice.sources.files import open_source
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis
@@ -173,17 +173,27 @@ def _unframed(content: bytes) -> tuple[dict[str, Any], bytes]:
 # ---------------------------------------------------------------------- functions that run anywhere
 
 
-def labelled(rows: ArrowTable, target: str, weights: str | None, *, positional: bool = False) -> TrainingRows:
-    """Rows of an Arrow table or stream with their labels; ``positional`` if they were an array without column names."""
+def labelled(
+    rows: ArrowTable | NativeFrame, target: str, weights: str | None, *, positional: bool = False
+) -> TrainingRows:
+    """Rows of an Arrow table or stream with their labels.
+
+    If they are ``positional``, an array without column names, they may also be a pandas frame.
+    """
     if not positional:
         return LabelledSource(open_source(rows), target, weights)
-    X = as_matrix(rows, [name for name in rows.column_names if name not in (target, weights)])
+    X = as_matrix(rows, [target, weights])
     return LabelledRows(X, rows[target].to_numpy(), None if weights is None else rows[weights].to_numpy())
 
 
-def as_matrix(rows: ArrowTable, names: Sequence[str]) -> Array:
-    """Columns of an Arrow table as the array that they were: of objects if some are objects."""
-    columns = [rows[name].to_numpy() for name in names]
+def as_matrix(rows: ArrowTable | NativeFrame, without: Sequence[str | None] = ()) -> Array:
+    """Columns of an Arrow table or a pandas frame as the array that they were: of objects if some are objects."""
+    import pyarrow as pa
+
+    if not isinstance(rows, pa.Table):
+        frame: Array = rows[[name for name in rows.columns if name not in without]].to_numpy()
+        return frame
+    columns = [rows[name].to_numpy() for name in rows.column_names if name not in without]
     objects = any(column.dtype == object for column in columns)
     return np.column_stack([column.astype(object) for column in columns] if objects else columns)
 

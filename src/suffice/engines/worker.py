@@ -13,7 +13,7 @@ from suffice.engines.summary import Failure, Summary, as_matrix, labelled, merge
 from suffice.learning.fitted import Fitted
 from suffice.learning.training_rows import Expected
 from suffice.model_file import model_bytes, model_of_bytes
-from suffice.sources.engine_types import ArrowTable
+from suffice.sources.engine_types import ArrowTable, NativeFrame
 
 __all__ = ["SentModel", "answer_partition", "merge_summaries", "summarize_partition"]
 
@@ -50,7 +50,7 @@ def _received(sent: SentModel) -> Fitted:
 
 def summarize_partition(
     part: int | None,
-    rows: ArrowTable | Callable[[], ArrowTable],
+    rows: ArrowTable | NativeFrame | Callable[[], ArrowTable],
     *,
     prototype: SentModel,
     target: str,
@@ -74,7 +74,7 @@ def merge_summaries(summaries: Sequence[bytes], *, prototype: SentModel) -> byte
 
 
 def answer_partition(
-    rows: ArrowTable, *, model: SentModel, method: str, options: dict[str, Any], positional: bool
+    rows: ArrowTable | NativeFrame, *, model: SentModel, method: str, options: dict[str, Any], positional: bool
 ) -> ArrowTable:
     """The columns of an answer for some rows."""
     fitted = model.fitted()
@@ -82,7 +82,7 @@ def answer_partition(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # on impossible rows, for example; nobody reads them on a worker
         if positional:
-            tables = [reader.rows(as_matrix(rows, rows.column_names), layout)] if rows.num_rows else []
+            tables = [reader.rows(as_matrix(rows), layout)] if len(rows) else []
         else:
             read = opened(fitted, rows.combine_chunks())
             tables = [reader.rows(reader.from_arrow(each), layout) for each in read.batches()]

@@ -227,7 +227,8 @@ class DaskTable(PartitionedTable):
 
     def summaries(self, summarize: SummarizePart, merge: Callable[[Sequence[bytes]], bytes]) -> Iterator[bytes]:
         """The summary of all rows, which a tree of tasks merges."""
-        found = self._reduced(self.native, partial(summarized, summarize=summarize, names=self.names), merge)
+        evaluate = partial(summarized, summarize=summarize, names=self.names, positional=self.positional)
+        found = self._reduced(self.native, evaluate, merge)
         if found is not None:
             yield found
 

@@ -119,14 +119,17 @@ class SummarizePart(Protocol):
     """Summarises the rows of a partition where they are; the result is bytes."""
 
     def __call__(self, part: int | None, rows: object) -> bytes:
-        """Summarise the rows of partition ``part``, which may also be given by a function that reads them."""
+        """Summarise the rows of partition ``part``: an Arrow table or stream, or a function that reads one.
+
+        The rows of an array may be a pandas frame.
+        """
 
 
 class AnswerPart(Protocol):
     """Answers a prediction method for rows of a partition where they are."""
 
-    def __call__(self, rows: ArrowTable) -> ArrowTable:
-        """Answer for these rows."""
+    def __call__(self, rows: ArrowTable | NativeFrame) -> ArrowTable:
+        """Answer for these rows: an Arrow table, or the pandas frame of an array."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,9 +83,13 @@ def in_partition(part: int | None) -> Iterator[None]:
 # ---------------------------------------------------------------------- what is evaluated
 
 
-def summarized(part: int, frame: NativeFrame, summarize: SummarizePart, names: Sequence[str]) -> bytes | None:
-    """The summary of the rows; None if there are none."""
-    return summarize(part, partial(rows_of_frame, frame, names)) if len(frame) else None
+def summarized(
+    part: int, frame: NativeFrame, summarize: SummarizePart, names: Sequence[str], *, positional: bool = False
+) -> bytes | None:
+    """The summary of the rows; None if there are none. The frame of an array is not converted."""
+    if not len(frame):
+        return None
+    return summarize(part, frame if positional else partial(rows_of_frame, frame, names))
 
 
 def first_rows(
@@ -156,7 +160,7 @@ def answered_block(block: Array, evaluate: AnswerPart, block_info: dict[Any, Any
     names, out = [str(j) for j in range(block.shape[1])], block_info[None]
     with in_partition(int(out["chunk-location"][0])):
         check_block(block)
-        found = evaluate(rows_of_frame(pd.DataFrame(block, columns=names), names))
+        found = evaluate(pd.DataFrame(block, columns=names))
     columns = [column.to_numpy() for column in found.columns]
     return (np.column_stack(columns) if len(out["chunk-shape"]) > 1 else columns[0]).astype(out["dtype"], copy=False)
 
