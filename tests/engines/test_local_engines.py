@@ -1,5 +1,8 @@
 """DuckDB, lazy frames of Polars, and Ibis: rows are streamed, or the engine computes aggregates."""
 
+import re
+from pathlib import Path
+
 import duckdb
 import numpy as np
 import polars as pl
@@ -41,6 +44,18 @@ if duckdb.__version__ < "2":  # Ibis 12 does not know DuckDB 2
         return connection.create_table("orders", table)
 
     ENGINES = {"Ibis on duckdb": ibis_table}
+
+    @pytest.mark.filterwarnings("ignore:The 'future.infer_string' option")  # which Ibis sets
+    def test_example_of_the_page(capsys):
+        """The code of docs/engines.md, which the doctests of that page leave out, because Ibis needs older versions."""
+        page = (Path(__file__).parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
+        (code,) = re.findall(r"^## Ibis\n.*?```python\n(.*?)```", page, re.DOTALL | re.MULTILINE)
+        frame = TABLE.select(["amount", "country", "returned"]).rename_columns(["amount", "country", "status"])
+        exec(code, {"frame": frame.to_pandas()})
+        how, *probabilities = capsys.readouterr().out.splitlines()
+        assert how == "The rows were streamed from Ibis on duckdb."
+        assert len(probabilities) == 3
+
 
 MODELS = {
     "naive Bayes": (NaiveBayes({"comment": "text"}), [*NUMBERS, *DISCRETE[1:], "ordered", "comment"]),
