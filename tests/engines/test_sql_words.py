@@ -213,17 +213,17 @@ def test_no_rows_no_texts_and_equal_texts(postgres):
 
 
 def test_spark():
-    (X, y), (rows, _) = hostile_texts(600, 0), hostile_texts(300, 1)
+    (X, y), (rows, _) = hostile_texts(150, 0), hostile_texts(300, 1)
     table, labels = mixed_tables()
     with spark_session(master="local[1]") as spark:
-        for name in ("words", "runs", "fragments", "characters"):
+        for name in ("runs", "fragments"):
             model = MODELS[name]().fit(X, y)
             frame = frame_of(rows)
             assert_scored(in_spark(spark, frame, statement(model, frame, "spark")), model, rows, 1e-9)
         model = NaiveBayes({"subject": Text(weighting="unit"), "body": Text()}).fit(table, labels)
         frame = frame_of(table[:100])
         assert_scored(in_spark(spark, frame, statement(model, frame, "spark")), model, table[:100], 1e-9)
-        units = [f" a{c}b 1{c}Σ A{c}Σ AΣ{c}B AΣ{c}1 {c}C" for c in characters_that_matter()[::7]]
+        units = [f" a{c}b 1{c}Σ A{c}Σ AΣ{c}B AΣ{c}1 {c}C" for c in characters_that_matter()[::20]]
         texts = ["".join(units[i : i + 50]) for i in range(0, len(units), 50)]
         model = TextNaiveBayes(min_length=1, punctuation=True).fit(["a b", "c"], [0, 1])
         frame = frame_of(np.array(texts, dtype=object))

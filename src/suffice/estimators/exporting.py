@@ -32,7 +32,8 @@ class Exporting(Inference):
         NULL is a missing cell, and NaN too where the engine has it. Levels that the model has not seen count as they
         do in the model. A query raises no errors for single cells: where the model would refuse a row, for example
         because of an infinite number or a count of 2.5, all results of the row are NULL. Texts are compared by their
-        characters, whatever the collation of their column.
+        characters, whatever the collation of their column. On DuckDB, PostgreSQL and Spark, models of texts find the
+        words that `predict_proba` finds.
 
         Parameters
         ----------
@@ -57,12 +58,13 @@ class Exporting(Inference):
         Raises
         ------
         InputError
-            If the model has no formulas or reads texts; if a name, a label or the number of columns is not possible
-            in the dialect; or if SQLGlot, which writes the statement, is not installed.
+            If the model has no formulas; if it reads texts, and the dialect is "sqlite" or accents are removed
+            (``strip_accents``); if a name, a label or the number of columns is not possible in the dialect; or if
+            SQLGlot, which writes the statement, is not installed.
 
         See Also
         --------
-        to_onnx : The model as a graph, which can also read words.
+        to_onnx : The model as a graph.
         to_json : The formulas for a program of your own.
 
         Examples
@@ -109,8 +111,8 @@ class Exporting(Inference):
         Returns
         -------
         onnx.ModelProto
-            For ONNX Runtime 1.20 or newer (opset 18, IR version 8). ``onnx.save`` writes it to a file. Fitted models that
-            are equal give the same bytes.
+            For ONNX Runtime 1.20 or newer (opset 18, IR version 8). ``onnx.save`` writes it to a file. Equal
+            models give the same bytes.
 
         Raises
         ------
