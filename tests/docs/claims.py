@@ -25,6 +25,7 @@ from suffice.diagnostics import columns, context, pairs
 from suffice.engines import engine_rows
 from suffice.ensemble import specification
 from suffice.export.onnx import singular_block
+from suffice.export.sql import cells as sql_cells
 from suffice.families import Gaussian, Histogram, averaged_dependence
 from suffice.families.histogram import smoothing
 from suffice.families.multivariate_gaussian import expected_folds, missing_cells
@@ -442,6 +443,8 @@ FACTS = {
     "docs/export.md": {
         "1970": lambda: time_text(0)[:4],
         "2⁻³⁰": word_rows.UNIT,
+        "2.5": CHOSEN,
+        "32": sql_cells.FEW,
         "1.20": Source("pyproject.toml", r"onnxruntime>=([\d.]+)"),
         "1e-5": Source("tests/support/graph_answers.py", r'"float": (1e-5)'),
         "16,777,216": 2**24,  # float32 rounds larger whole numbers
