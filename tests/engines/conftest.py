@@ -1,8 +1,18 @@
 """Fixtures for tests of engines: each engine is started once, and stopped at the end."""
 
+import signal
+
 import pytest
 
 from engines.postgres_server import postgres_server as running_server
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts():
+    """Ctrl-C interrupts, also in a process that a shell has started in the background, where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")
