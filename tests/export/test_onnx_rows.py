@@ -145,6 +145,37 @@ def test_columns_that_float_would_round_too_much_are_double():
         assert {each.name: each.type.tensor_type.elem_type for each in proto.graph.input} == types
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e-44, 1e-30, 1e30, 1e39, 1e100])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(NaiveBayes(family) for family in ("gaussian", "log_normal", "gamma", "exponential", "histogram", "binned")),
+        *(NaiveBayes(family, estimation="bayes") for family in ("gaussian", "log_normal", "gamma", "exponential")),
+        GaussianDiscriminant(),
+        GaussianDiscriminant("own"),
+        AveragedDependence(),
+    ],
+    ids=repr,
+)
+def test_numbers_too_small_or_too_large_for_float_are_double(model, unit):
+    rng = np.random.default_rng(8)
+    y = labels(rng)
+    X = pd.DataFrame(rng.gamma(3, size=(len(y), 2)) * (1 + y[:, None]), columns=["a", "b"])
+    X["a"] *= unit
+    assert_same_answers(model.fit(X, y), X, precision="float")
+    types = {each.name: each.type.tensor_type.elem_type for each in model.to_onnx("float").graph.input}
+    assert types["a"] == (types["b"] if 1e-37 < unit < 1e37 else 11)
+    assert types["b"] == 1 or "histogram" in repr(model)  # knots of a histogram are close
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-44, 1e39, 1e100])
+def test_levels_too_small_or_too_large_for_float_are_double(unit):
+    rng = np.random.default_rng(9)
+    y = labels(rng)
+    X = (unit * (y + rng.integers(0, 2, len(y))))[:, None]
+    assert_same_answers(NaiveBayes("categorical").fit(X, y), X, precision="float")
+
+
 @pytest.mark.parametrize("family", ["poisson", "geometric"])
 @pytest.mark.parametrize("estimation", ["map", "bayes"])
 def test_float_of_large_counts(family, estimation):

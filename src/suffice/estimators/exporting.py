@@ -102,7 +102,8 @@ class Exporting(Inference):
         precision : {"double", "float"}, default="double"
             Type of the numbers that are passed to the graph, and of the probabilities. All computations are in double
             precision. With ``float``, columns whose numbers float32 would round too much remain double, such as points
-            in time, and columns with a mean that is large relative to their standard deviation.
+            in time, columns with a mean that is large relative to their standard deviation, and columns with values
+            or differences below about 1e-37 or above about 1e37.
         missing : str, default=""
             Text that is a missing cell in columns of texts. In columns of numbers it is NaN. A missing document is one
             with this text as its only word. With "" it has no words, as an empty document, which makes a difference
@@ -130,7 +131,7 @@ class Exporting(Inference):
 
         Notes
         -----
-        The probabilities are equal to those of `predict_proba` up to about 1e-14, or 1e-7 with ``float``. For rows that
+        The probabilities are equal to those of `predict_proba` up to about 1e-14, or 1e-5 with ``float``. For rows that
         the model refuses, such as those with infinite numbers, they are NaN, and the label is an empty text, the
         smallest int64, or NaN. With ``float``, a number may be rounded across a limit between two bins.
 

@@ -1,7 +1,8 @@
 """What float32 inputs change in a scoring rule.
 
 A number that comes as float32 has been rounded, so limits and levels are rounded in the same way before they are
-compared with it. Columns in which the rounding would be larger than what tells the classes apart stay float64.
+compared with it. Columns in which the rounding would be larger than what tells the classes apart stay float64. So do
+columns whose numbers or differences are too small or too large for float32.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from suffice.families.formula import (
     Line,
     Normal,
     PairTables,
+    PowerTail,
     Rising,
     Steps,
     YesNo,
@@ -34,6 +36,8 @@ __all__ = ["Precision", "as_single", "wide_columns"]
 
 Precision = Literal["double", "float"]
 MOST_STEEPNESS = 1000.0  # mean of a column times the change of a score: float32 keeps seven digits
+SMALLEST, LARGEST = 1e-37, 1e37  # sizes of numbers that float32 holds with all its digits
+TAIL = 5.0  # standard deviations of a logarithm that typical values can be away from its mean
 SINGLE_EXACT = 1 << 24  # whole numbers up to this one are exact in float32
 
 
@@ -89,7 +93,7 @@ def _rounded(values: Any) -> Float:
 
 
 def wide_columns(rule: ScoringRule) -> set[int]:
-    """Positions of the columns whose numbers float32 would round too much."""
+    """Positions of the columns whose numbers float32 would round too much, or cannot hold."""
     out = {column.position for column in rule.columns if column.kind in ("time", "duration")}
     for block in rule.blocks:
         out |= {at for at, wide in zip(block.positions, _wide(block.formula), strict=True) if wide}
@@ -103,9 +107,11 @@ def _wide(formula: Formula) -> list[bool]:
         return [_is_wide(form) for form in formula.columns]
     if isinstance(block, GaussianBlock):
         steepness = np.stack([np.sqrt((each**2).sum(axis=1)) for each in block.whitening])
-        return list((np.abs(block.mean) * steepness).max(axis=0) > MOST_STEEPNESS)
+        steep = (np.abs(block.mean) * steepness).max(axis=0) > MOST_STEEPNESS
+        return list(steep | _out_of_range(steepness) | (np.abs(block.mean) > LARGEST).any(axis=0))
     if isinstance(block, CentredLines):
-        return list(np.abs(block.origin) * np.ptp(block.slope, axis=0) > MOST_STEEPNESS)
+        steep = np.abs(block.origin) * np.ptp(block.slope, axis=0) > MOST_STEEPNESS
+        return list(steep | _out_of_range(block.slope) | _out_of_range(block.away) | (np.abs(block.origin) > LARGEST))
     if isinstance(block, PairTables):
         pairs = zip(block.cuts, block.levels, strict=True)
         return [_are_close(np.array(cuts)) if cuts is not None else _levels_are_close(own) for cuts, own in pairs]
@@ -116,28 +122,54 @@ def _wide(formula: Formula) -> list[bool]:
 
 def _is_wide(form: Any) -> bool:
     if isinstance(form, Normal):
-        return bool((form.scale * (1 if form.of_logarithm else np.abs(form.mean))).max() > MOST_STEEPNESS)
+        return _normal_is_wide(form)
     if isinstance(form, GammaCurve):
-        return bool(np.sqrt(form.shape).max() > MOST_STEEPNESS)
+        reach = np.abs(np.log(form.mean)) + TAIL / form.shape
+        return bool(np.sqrt(form.shape).max() > MOST_STEEPNESS or reach.max() > np.log(LARGEST))
+    if isinstance(form, PowerTail):
+        return bool(_out_of_range(form.scale / form.power))
+    if isinstance(form, YesNo):
+        return bool(_out_of_range(np.array([form.above])))
     if isinstance(form, Line):
         slope = form.slope[np.isfinite(form.slope)]
-        return bool(len(slope) and abs(form.origin) * np.ptp(slope) > MOST_STEEPNESS)
+        steep = len(slope) and abs(form.origin) * np.ptp(slope) > MOST_STEEPNESS
+        return bool(steep or abs(form.origin) > LARGEST or _out_of_range(slope))
     if isinstance(form, Rising) and form.down is None:  # the score changes by (difference of the means)/mean
-        return bool(np.ptp(form.up * np.expm1(-form.slope)) > MOST_STEEPNESS)
+        mean = form.up * np.expm1(-form.slope)
+        return bool(np.ptp(mean) > MOST_STEEPNESS or mean.max() > LARGEST)
     if isinstance(form, Steps | Knots):
         return _are_close(form.cuts if isinstance(form, Steps) else form.knots)
     return _levels_are_close(form.levels) if isinstance(form, LevelLogs) else False
 
 
+def _normal_is_wide(form: Normal) -> bool:
+    if form.of_logarithm:
+        varied = form.scale > 0
+        reach = np.abs(form.mean[varied]) + TAIL / form.scale[varied]
+        return bool(form.scale.max() > MOST_STEEPNESS or reach.max(initial=0) > np.log(LARGEST))
+    steep = (form.scale * np.abs(form.mean)).max() > MOST_STEEPNESS
+    return bool(steep or _out_of_range(form.scale) or np.abs(form.mean).max() > LARGEST)
+
+
+def _out_of_range(values: Float) -> Any:
+    """Whether a number of each column (…, d), other than 0, is too small or too large for float32."""
+    size = np.abs(values)
+    return (((size < SMALLEST) & (size > 0)) | (size > LARGEST)).any(axis=0)
+
+
 def _are_close(cuts: Float) -> bool:
-    """Whether sorted numbers are so close that float32 would move values across several of them."""
+    """Whether sorted numbers are so close that float32 would move values across several of them, or out of range."""
     if not len(cuts):
         return False
-    return bool(np.abs(cuts).max() > MOST_STEEPNESS * np.diff(cuts).min(initial=np.inf))
+    gaps = np.diff(cuts)
+    close = np.abs(cuts).max() > MOST_STEEPNESS * gaps.min(initial=np.inf)
+    return bool(close or _out_of_range(cuts) or _out_of_range(gaps))
 
 
 def _levels_are_close(levels: Sequence[Hashable] | None) -> bool:
-    """Whether float32 would make different numbers equal to a level."""
+    """Whether float32 would make different numbers equal to a level, or cannot hold one."""
     numbers = np.array([float(each) for each in levels or () if _is_number(each)])  # type: ignore[arg-type]
+    if _out_of_range(numbers):
+        return True
     exact = (np.abs(numbers) <= SINGLE_EXACT) & (numbers == np.floor(numbers))
     return bool(len(np.unique(_rounded(numbers))) < len(numbers) or (~exact & (np.abs(numbers) > SINGLE_EXACT)).any())
