@@ -280,3 +280,55 @@ if "Ibis on duckdb" in ENGINES:
         some = orders.select("comment").limit(20)
         np.testing.assert_array_equal(text.predict(some), text.predict(some.to_pyarrow()))
         server.disconnect()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_column_that_lacks(engine):
+    """As for a frame in memory, a misspelt column is an error, and not a column of missing cells."""
+    table = rows_of(["rating", "country"], None).slice(0, 500)
+    model = NaiveBayes().fit(table, "returned")
+    other = table.rename_columns(["rating", "contry", "returned"])
+    for method in ("predict", *METHODS):
+        with pytest.raises(InputError, match="no column 'country'") as error:
+            getattr(model, method)(ENGINES[engine](other))
+        assert error.value.column == "country"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_large_integers_in_aggregates(engine):
+    big = np.arange(3_000) * 10**12 + 2**60
+    table = pa.table({"big": big, "y": np.where(np.arange(3_000) % 3, "a", "b")})
+    found = suffice.fit(ENGINES[engine](table), "y", model=NaiveBayes(), pushdown=True, validate=False)
+    whole = NaiveBayes().fit(table.set_column(0, "big", pa.array(big.astype(float))), "y")
+    assert_same_statistics(found, whole, 1e-10)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_bad_value_in_aggregates(engine):
+    """The rows of an answer are groups, so their numbers are not those of rows."""
+    counts = np.arange(30_000) % 97
+    counts[20_000] = -1
+    table = pa.table({"count": counts, "y": np.where(np.arange(30_000) % 2, "a", "b")})
+    with pytest.raises(InputError, match=r"^Column 'count' holds -1, but a count is a whole number") as error:
+        suffice.fit(ENGINES[engine](table), "y", model=NaiveBayes({"count": "poisson"}), pushdown=True, validate=False)
+    assert (error.value.column, error.value.rows) == ("count", None)
+
+
+if "DuckDB" in ENGINES:
+
+    def test_errors_of_duckdb_and_polars():
+        connection = duckdb.connect()
+        connection.execute("CREATE TABLE orders AS SELECT range AS id, range % 2 = 0 AS y FROM range(20000)")
+        twice = connection.sql("SELECT a.id, b.id, a.y FROM orders AS a JOIN orders AS b USING (id)")
+        fails = connection.sql("SELECT CASE WHEN id = 15000 THEN error('boom') ELSE id END AS id, y FROM orders")
+        for pushdown in (False, True):
+            with pytest.raises(InputError, match="more than one column 'id'"):
+                suffice.fit(twice, "y", pushdown=pushdown)
+            with pytest.raises(InputError, match=r"DuckDB could not read the DuckDB relation: .*boom"):
+                suffice.fit(fails, "y", model=NaiveBayes(), pushdown=pushdown, validate=False)
+        with pytest.raises(InputError, match='Polars could not read the lazy frame: unable to find column "nope"'):
+            NaiveBayes().fit(connection.sql("FROM orders").pl().lazy().select("nope", "y"), "y")
+        relation = connection.sql("FROM orders")
+        connection.close()
+        with pytest.raises(InputError, match=r"DuckDB could not read the DuckDB relation: .*closed"):
+            NaiveBayes().fit(relation, "y")

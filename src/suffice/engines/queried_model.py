@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from suffice.engines.summary import Summary
@@ -9,7 +11,7 @@ from suffice.exceptions import InputError, SufficeError, counted
 from suffice.learning.fitted import Fitted
 from suffice.learning.labels import LabelReader
 from suffice.learning.training_rows import LabelledBatch
-from suffice.model import Model
+from suffice.model import Block, Model
 from suffice.numerics.types import Float
 from suffice.sources.engine_tables import EngineTable
 from suffice.sources.engine_types import ArrowTable
@@ -52,7 +54,7 @@ def queried_model(
     rows = Query.of(
         table.queried, [known[name] for name in columns], known[target], None if weights is None else known[weights]
     )
-    some = Query.of(head, columns, target, weights)
+    some = Query.of(_with_doubles(head), columns, target, weights)
     position = dict(zip(columns, position_names(len(columns)), strict=True))
     answers = [
         rows.answers(block.family.aggregates([position[str(name)] for name in block.names]), some)
@@ -64,10 +66,28 @@ def queried_model(
     for block, own in zip(prototype.blocks, answers, strict=True):
         for each in own:
             _check_same_rows(each, reader.axis, weight, table)
-        statistics.append(block.family.from_aggregates(own, list(map(str, block.names))).on(reader.axis))
+        statistics.append(_statistic(block, own).on(reader.axis))
     members = Membership(reader.axis, codes=np.arange(len(reader.axis)), weights=weight)
     model = Model(prototype.blocks, Sums.of_classes(members), tuple(statistics))
     return Summary(model, reader.axis, reader.counts, prototype.layout)
+
+
+def _statistic(block: Block, answers: list[Answer]) -> Any:
+    """The statistic of a block; an error names no row, because the rows of an answer are groups."""
+    try:
+        return block.family.from_aggregates(answers, list(map(str, block.names)))
+    except InputError as error:
+        if error.problem is None:
+            raise
+        raise InputError(f"Column {error.column!r} ", *error.problem, column=error.column) from error
+
+
+def _with_doubles(rows: ArrowTable) -> ArrowTable:
+    """The rows with integers as doubles, which need not be exact: they say where the means are."""
+    import pyarrow as pa
+
+    fields = [field.with_type(pa.float64()) if pa.types.is_integer(field.type) else field for field in rows.schema]
+    return rows.cast(pa.schema(fields), safe=False)
 
 
 def _check_same_rows(answer: Answer, axis: ClassAxis, weight: Float, table: EngineTable) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Self
 
+from suffice.exceptions import InputError
 from suffice.sources.engine_tables import StreamedTable
 from suffice.sources.engine_types import ArrowReader, ArrowRows, ArrowTable, NativeFrame
 
@@ -29,7 +31,8 @@ class PolarsTable(StreamedTable):
 
     def __init__(self, native: NativeFrame) -> None:
         self.native = native
-        self._schema = native.collect_schema()
+        with self.errors():
+            self._schema = native.collect_schema()
         self.names = list(self._schema)
 
     def select(self, names: Sequence[str]) -> Self:
@@ -38,13 +41,15 @@ class PolarsTable(StreamedTable):
 
     def head(self, n_rows: int | None) -> ArrowTable:
         """The first rows, or all."""
-        return (self.native if n_rows is None else self.native.head(n_rows)).collect().to_arrow()
+        with self.errors():
+            return (self.native if n_rows is None else self.native.head(n_rows)).collect().to_arrow()
 
     def count(self) -> int:
         """The number of rows."""
         import polars as pl
 
-        return int(self.native.select(pl.len()).collect(engine="streaming").item())
+        with self.errors():
+            return int(self.native.select(pl.len()).collect(engine="streaming").item())
 
     def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
         """The rows whose numbers have the smallest hashes."""
@@ -52,7 +57,8 @@ class PolarsTable(StreamedTable):
 
         share = min(1.0, n_rows / max(of_rows, 1))
         chosen = pl.col(ROW).hash(seed=0) <= pl.lit(int(share * (2**64 - 1)), dtype=pl.UInt64)
-        return self.native.with_row_index(ROW).filter(chosen).drop(ROW).collect(engine="streaming").to_arrow()
+        with self.errors():
+            return self.native.with_row_index(ROW).filter(chosen).drop(ROW).collect(engine="streaming").to_arrow()
 
     def stream(self) -> ArrowReader:
         """A new reader of all rows."""
@@ -63,5 +69,17 @@ class PolarsTable(StreamedTable):
         return pa.RecordBatchReader.from_batches(schema, self._batches())
 
     def _batches(self) -> Iterator[ArrowRows]:
-        for frame in self.native.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
-            yield from frame.to_arrow().to_batches()
+        with self.errors():
+            for frame in self.native.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
+                yield from frame.to_arrow().to_batches()
+
+    @contextlib.contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn an error of Polars into an `InputError` that quotes its first line."""
+        import polars as pl
+
+        try:
+            yield
+        except pl.exceptions.PolarsError as error:
+            reason = str(error).strip().splitlines()[0].rstrip(".")
+            raise InputError(f"Polars could not read the lazy frame: {reason}.") from error
