@@ -134,6 +134,9 @@ def test_paths_that_are_not_files(tmp_path, monkeypatch):
     assert caught.value.file == str(tmp_path / "none")
     with pytest.raises(FileNotFoundError):
         load(str(tmp_path / "none"))
+    NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).save(tmp_path / "mail.suffice")
+    with pytest.raises(ModelFileMissingError, match=r"no file '.*/mail.sufice'\. Did you mean '.*/mail.suffice'\?$"):
+        load(tmp_path / "mail.sufice")
     with pytest.raises(ModelFileError, match="is a folder"):
         load(tmp_path)
     os.mkfifo(tmp_path / "pipe")
@@ -157,6 +160,26 @@ def test_a_file_that_claims_to_be_large(tmp_path):
     NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).save(path)
     os.truncate(path, 2**40)  # sparse, so it takes no space on disk
     with pytest.raises(ModelFileError, match="has bytes after its end"):
+        load(path)
+
+
+def test_a_file_that_is_cut_off(tmp_path):
+    path = tmp_path / "x"
+    NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).save(path)
+    whole = path.read_bytes()
+    header = int.from_bytes(whole[:8], "little")
+    for size in (9, 20, 500, 7 + header):
+        path.write_bytes(whole[:size])
+        with pytest.raises(
+            ModelFileError, match=f"x' is cut short: its header has {header:,} bytes; the file has {size:,}"
+        ):
+            load(path)
+        with pytest.raises(
+            ModelFileError, match=f"content is cut short: .*; the content has {size:,}. Use another copy"
+        ):
+            suffice.loads(whole[:size])
+    path.write_bytes(whole[:-1])
+    with pytest.raises(ModelFileError, match=f"cut short: its header describes {len(whole):,} bytes; the file has"):
         load(path)
 
 

@@ -327,32 +327,15 @@ def open_data(
 def _check_paths(data: Sequence[str]) -> None:
     """Raise for the first path that does not exist, and suggest a similar one."""
     from suffice.exceptions import InputError, short
+    from suffice.model_file.disk import similar_path
 
     for path in data:
         name = os.path.expanduser(path)
         if path in ("", "-") or os.path.lexists(name) or glob.has_magic(name) or "://" in name or "\0" in name:
             continue
-        near = _similar_path(name)
+        near = similar_path(name)
         hint = "" if near is None else f" Did you mean {short(near)}?"
         raise InputError(f"There is no file or folder {short(path)}.{hint}", file=path, page="docs/files.md")
-
-
-def _similar_path(path: str) -> str | None:
-    """An existing path whose first part that is wrong is replaced by the most similar name in that folder."""
-    from suffice.exceptions import similar_name
-
-    folder, name = os.path.split(path.rstrip(os.sep))
-    if os.path.isfile(folder):
-        return folder
-    if folder and not os.path.isdir(folder):
-        near = _similar_path(folder)
-        whole = None if near is None else os.path.join(near, name)
-        return whole if whole is not None and os.path.lexists(whole) else near
-    try:
-        near = similar_name(name, sorted(os.listdir(folder or os.curdir)))
-    except OSError:
-        return None
-    return None if near is None else os.path.join(folder, near)
 
 
 # ---------------------------------------------------------------------- a model and its columns

@@ -26,6 +26,7 @@ Arrays = dict[str, Array]
 
 FORMAT = 1
 MAX_HEADER = 100_000_000  # bytes; safetensors refuses a longer header
+START = b'{"__metadata__":{"suffice":'  # of a header
 DIGEST = b'"sha256":"'  # cannot occur inside a JSON string, where a quotation mark follows a backslash
 NO_DIGEST = b"0" * 64
 ANOTHER_COPY = "Use another copy of it, or fit and save the model again."
@@ -144,15 +145,14 @@ def _read(file: Content) -> tuple[bytearray, bytearray]:
     if len(start) < 8 or size < 2:
         raise _not_a_model_file(file.path, f"it has {file.size} bytes" if file.size < 8 else "it has no header")
     if size > min(MAX_HEADER, file.size - 8):
+        if size <= MAX_HEADER and START.startswith(file.read(len(START))):
+            raise _wrong_size(file, "is cut short", f"its header has {size:,} bytes")
         raise _not_a_model_file(file.path, "it does not start with a header")
     header = file.read(size)
     end = 8 + size + _end_of_arrays(file.path, header)
     if file.size != end:
         problem = "is cut short" if file.size < end else "has bytes after its end"
-        raise ModelFileError(
-            f"{named(file.path)} {problem}: its header describes {end:,} bytes; it has {file.size:,}. {ANOTHER_COPY}",
-            file=file.path or None,
-        )
+        raise _wrong_size(file, problem, f"its header describes {end:,} bytes")
     content = start
     content += header
     content += file.read(end - 8 - size)
@@ -230,6 +230,13 @@ def _not_a_model_file(path: str, reason: str) -> ModelFileError:
         f"The file {path!r} is not a model file (did you swap MODEL and DATA?), or it is damaged: {reason}. Give the "
         "path of a saved model.",
         file=path,
+    )
+
+
+def _wrong_size(file: Content, problem: str, described: str) -> ModelFileError:
+    whole = "the file" if file.path else "the content"
+    return ModelFileError(
+        f"{named(file.path)} {problem}: {described}; {whole} has {file.size:,}. {ANOTHER_COPY}", file=file.path or None
     )
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from suffice.exceptions import ModelFileError, ModelFileMissingError
+from suffice.exceptions import ModelFileError, ModelFileMissingError, short, similar_name
 from suffice.model_file.file_locks import NO_LINKS, is_current, try_lock
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "as_path",
     "reason",
     "replacing",
+    "similar_path",
     "write_target",
     "write_whole",
 ]
@@ -162,9 +163,9 @@ class OpenFile:
         except ModelFileError:
             raise
         except FileNotFoundError as error:
-            raise ModelFileMissingError(
-                f"There is no file {path!r}. Give the path of a saved model.", file=path
-            ) from error
+            near = similar_path(path)
+            hint = "Give the path of a saved model." if near is None else f"Did you mean {short(near)}?"
+            raise ModelFileMissingError(f"There is no file {path!r}. {hint}", file=path) from error
         except (OSError, ValueError) as error:
             raise self._unreadable(error) from error
         try:
@@ -216,6 +217,22 @@ def _kind(mode: int) -> str:
         stat.S_IFBLK: "a device",
     }
     return kinds.get(stat.S_IFMT(mode), "a special file")
+
+
+def similar_path(path: str) -> str | None:
+    """An existing path whose first part that is wrong is replaced by the most similar name in that folder."""
+    folder, name = os.path.split(path.rstrip(os.sep))
+    if os.path.isfile(folder):
+        return folder
+    if folder and not os.path.isdir(folder):
+        near = similar_path(folder)
+        whole = None if near is None else os.path.join(near, name)
+        return whole if whole is not None and os.path.lexists(whole) else near
+    try:
+        near = similar_name(name, sorted(os.listdir(folder or os.curdir)))
+    except OSError:
+        return None
+    return None if near is None else os.path.join(folder, near)
 
 
 def reason(error: Exception) -> str:
