@@ -127,10 +127,24 @@ def test_options_of_onnx(folder):
 
 
 def test_the_option_wins_over_the_name_of_the_file(model, folder):
-    ran("export", "flowers.suffice", "--to", "json", "-o", "rule.sql")
+    result = run("export", "flowers.suffice", "--to", "json", "-o", "rule.sql")
+    assert result.stderr.endswith("). Its format is json, although its name is that of sql.\n")
     assert json.loads((folder / "rule.sql").read_text()) == json.loads(model.to_json())
     ran("export", "flowers.suffice", "-o", "RULE.JSON")
     assert (folder / "RULE.JSON").read_bytes() == expected(model, "json")
+
+
+def test_an_option_of_one_format_implies_it(model, folder):
+    sql = f"{model.to_sql('new')}\n"
+    assert ran("export", "flowers.suffice", "--table", "new") == sql
+    assert ran("export", "flowers.suffice", "--to", "SQL", "--table", "new") == sql
+    ran("export", "flowers.suffice", "--table", "new", "-o", "statement.txt")
+    assert (folder / "statement.txt").read_text() == sql
+    for name in ("postgresql", "PostgreSQL", "POSTGRES"):
+        postgres = ran("export", "flowers.suffice", "--table", "new", "--dialect", name)
+        assert postgres == f"{model.to_sql('new', 'postgresql')}\n"
+    graph = run("export", "flowers.suffice", "--precision", "float").stdout_bytes
+    assert graph == model.to_onnx("float").SerializeToString(deterministic=True)
 
 
 def test_labels_beyond_ascii(folder):
@@ -201,7 +215,8 @@ def test_bytes_are_not_shown_on_a_terminal(folder, kind):
         (["flowers.suffice"], "Choose a format with --to sql, onnx, sklearn or json."),
         (
             ["flowers.suffice", "-o", "m.pkl"],
-            "'m.pkl' has no extension that implies a format. Choose a format with --to",
+            "'m.pkl' has no extension that implies a format. Choose a format with --to sql, onnx, sklearn or json, or "
+            "give a name that ends in .sql, .onnx, .joblib or .json.",
         ),
         (["flowers.suffice", "--to", "pickle"], "Did you mean 'sklearn'?"),
         (["flowers.suffice", "--to", "sqll"], "Did you mean 'sql'?"),
@@ -212,7 +227,10 @@ def test_bytes_are_not_shown_on_a_terminal(folder, kind):
         (["flowers.suffice", "--to", "json", "--complete"], "--complete needs --to sql; the format is json."),
         (["flowers.suffice", "--to", "sql", "--table", "t", "--precision", "float"], "--precision needs --to onnx;"),
         (["flowers.suffice", "--to", "json", "--missing", ""], "--missing needs --to onnx; the format is json."),
-        (["flowers.suffice", "--to", "sql", "--table", "t", "--dialect", "postgresql"], "Did you mean 'postgres'?"),
+        (["flowers.suffice", "--table", "t", "--dialect", "sqlite3"], "Did you mean 'sqlite'?"),
+        (["flowers.suffice", "--keep", "none"], "SQL names the table whose rows are scored."),
+        (["flowers.suffice", "--table", "t", "--missing", "?"], "--missing needs --to onnx; the format is sql."),
+        (["flowers.suffice", "-o", "m.json", "--prefix", "p"], "--prefix needs --to sql; the format is json."),
         (["flowers.suffice", "test.csv", "--to", "json"], "unexpected extra argument (test.csv)"),
     ],
 )
@@ -226,7 +244,9 @@ def test_wrong_usage(folder, given, sentence):
     ("given", "sentence"),
     [
         (["test.csv", "--to", "json"], "The file 'test.csv' is not a model file"),
-        (["flower.suffice", "--to", "json"], "There is no file 'flower.suffice'."),
+        (["flower.suffice", "--to", "json"], "There is no file 'flower.suffice'. Did you mean 'flowers.suffice'?"),
+        (["flowers.sufice", "--to", "json"], "There is no file 'flowers.sufice'. Did you mean 'flowers.suffice'?"),
+        (["zzz", "--to", "json"], "There is no file 'zzz'. Give the path of a saved model."),
         (["flowers.suffice", "--to", "sql", "--table", "a; DROP TABLE b"], "table must be the name of a table"),
         (
             ["flowers.suffice", "--to", "sql", "--table", "t", "--columns", "a"],
@@ -244,7 +264,7 @@ def test_reasons_name_options(folder):
     """Advice is what one types in a shell."""
     printed = refused("export", "ensemble.suffice", "--to", "sklearn", code=1)
     assert printed.endswith("use --to onnx or --to sql.\nSee docs/export.md.\n")
-    printed = refused("export", "spam.suffice", "--to", "sql", "--table", "t", code=1)
+    printed = refused("export", "spam.suffice", "--table", "t", "--dialect", "sqlite", code=1)
     assert "use --to onnx, whose graph reads words.\n" in printed
     kinds, texts = ["a", "b", "b"], ["cheap pills", "see you", "at noon"]
     TextNaiveBayes("complement").fit(texts, kinds).save("c.suffice")

@@ -54,18 +54,26 @@ BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process e
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # generic since 8.2 only
-    """One of several words; the error suggests a similar one, or the one that another word means."""
+    """One of several words; the error suggests a similar one, or the one that another word means.
+
+    ``synonyms`` are suggested; ``aliases`` are accepted.
+    """
 
     def __init__(
-        self, choices: Sequence[str], case_sensitive: bool = True, *, synonyms: Mapping[str, str] | None = None
+        self,
+        choices: Sequence[str],
+        case_sensitive: bool = True,
+        *,
+        synonyms: Mapping[str, str] | None = None,
+        aliases: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(choices, case_sensitive)
-        self.synonyms = synonyms or {}
+        self.synonyms, self.aliases = synonyms or {}, aliases or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse the text of an option."""
         try:
-            return super().convert(value, param, ctx)
+            return super().convert(self.aliases.get(str(value).lower(), value), param, ctx)
         except click.BadParameter as error:
             from suffice.exceptions import did_you_mean
 

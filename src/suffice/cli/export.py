@@ -44,9 +44,10 @@ OPTIONS = {
     "--to",
     type=Choice(
         ["sql", "onnx", "sklearn", "json"],
+        case_sensitive=False,
         synonyms=dict.fromkeys(("scikit", "scikit-learn", "joblib", "pickle"), "sklearn"),
     ),
-    help="Format; default: by the name of the file (.sql, .onnx, .joblib, .json).",
+    help="Format; default: by the name of the file (.sql, .onnx, .joblib, .json), or by an option of SQL or ONNX.",
 )
 @click.option(
     "-o",
@@ -61,7 +62,12 @@ OPTIONS = {
     click.option("--table", metavar="NAME", help="Table with the rows to score, as it is written in SQL; required."),
     click.option(
         "--dialect",
-        type=Choice(DIALECTS, synonyms={"postgresql": "postgres", "pyspark": "spark", "sqlite3": "sqlite"}),
+        type=Choice(
+            DIALECTS,
+            case_sensitive=False,
+            synonyms={"pyspark": "spark", "sqlite3": "sqlite"},
+            aliases={"postgresql": "postgres"},
+        ),
         default="duckdb",
         show_default=True,
         help="Database that runs the statement.",
@@ -116,8 +122,10 @@ def command(model: str, output: str, to: str | None, **options: Any) -> None:
 
     json: the formulas, for a program of your own.
     """
-    kind = _format_of(output, to)
-    _check_options(click.get_current_context(), kind)
+    given = _given_options(click.get_current_context())
+    by_name = EXTENSIONS.get(os.path.splitext(output)[1].lower())
+    kind = _format_of(output, to or by_name, given)
+    _check_options(given, kind, options)
     check_writable(output)
     if output != "-":
         check_not_an_input(output, model)
@@ -128,28 +136,37 @@ def command(model: str, output: str, to: str | None, **options: Any) -> None:
         file.write(content)
     if output != "-":
         mark_written(f"{output} was written")
-        note(f"{output} was written ({size(os.path.getsize(output))}).")
+        other = "" if by_name in (kind, None) else f" Its format is {kind}, although its name is that of {by_name}."
+        note(f"{output} was written ({size(os.path.getsize(output))}).{other}")
 
 
-def _format_of(output: str, to: str | None) -> str:
-    """The format: ``to``, or the one that the name of the file implies."""
-    kind = to or EXTENSIONS.get(os.path.splitext(output)[1].lower())
+def _given_options(ctx: click.Context) -> dict[str, str]:
+    """The options on the command line that only one format has, and this format."""
+    line = click.core.ParameterSource.COMMANDLINE
+    every = [(name, kind) for kind, names in OPTIONS.items() for name in names]
+    return {name: kind for name, kind in every if ctx.get_parameter_source(name) is line}
+
+
+def _format_of(output: str, chosen: str | None, given: dict[str, str]) -> str:
+    """The format: the one that ``--to`` or the name of the file says, or the one that has the given options."""
+    kind = chosen or next(iter(given.values()), None)
     if kind is None:
-        named = "" if output == "-" else f"{output!r} has no extension that implies a format. "
-        raise click.UsageError(f"{named}Choose a format with --to sql, onnx, sklearn or json.")
+        choose = "Choose a format with --to sql, onnx, sklearn or json"
+        if output != "-":
+            named = f"{output!r} has no extension that implies a format."
+            raise click.UsageError(f"{named} {choose}, or give a name that ends in .sql, .onnx, .joblib or .json.")
+        raise click.UsageError(f"{choose}.")
     if output == "-" and kind in BINARY and sys.stdout.isatty():
         raise click.UsageError(f"{kind} cannot be shown on a terminal. Give a file with -o, or pipe the output.")
     return kind
 
 
-def _check_options(ctx: click.Context, kind: str) -> None:
+def _check_options(given: dict[str, str], kind: str, options: dict[str, Any]) -> None:
     """Raise if an option is given that the format does not have, or one is missing that it needs."""
-    for other, names in OPTIONS.items():
-        for name in names:
-            given = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-            if given and kind != other:
-                raise click.UsageError(f"--{name} needs --to {other}; the format is {kind}.")
-    if kind == "sql" and not ctx.params["table"]:
+    for name, other in given.items():
+        if other != kind:
+            raise click.UsageError(f"--{name} needs --to {other}; the format is {kind}.")
+    if kind == "sql" and not options["table"]:
         raise click.UsageError("SQL names the table whose rows are scored. Give its name with --table.")
 
 
