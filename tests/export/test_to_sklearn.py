@@ -248,6 +248,32 @@ def test_weights_merges_and_removed_rows():
     np.testing.assert_allclose(weighted.to_sklearn().priors_, weighted.class_prior_)
 
 
+@pytest.mark.parametrize("name", ["naive", "diagonal", "shared", "own", "bernoulli", "categorical", "text"])
+def test_a_given_prior_is_a_parameter(name):
+    """A fit of the exported object keeps a class prior that was given; another one follows from the rows."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    families = {"bernoulli": answers, "categorical": categories}
+    model, X, y = (NaiveBayes(name), families[name](rng, y), y) if name in families else example(name, rng)
+    free = model.fit(X, y)
+    cases = [(free.with_prior({0: 0.5, 1: 0.4, 2: 0.1}), [0.5, 0.4, 0.1])]
+    cases.append((clone(model).set_params(prior="uniform").fit(X, y), [1 / 3] * 3))
+    for given, prior in cases:
+        got = assert_equal(given, X)
+        again = clone(got).fit(supported(X, got), take(y, np.flatnonzero(pd.DataFrame(X).notna().all(axis=1))))
+        np.testing.assert_allclose(parameter(again), prior)
+        found = vars(final(again))
+        estimated = next(found[key] for key in ("priors_", "class_prior_", "class_log_prior_") if key in found)
+        np.testing.assert_allclose(np.exp(estimated) if "class_log_prior_" in found else estimated, prior)
+    assert parameter(free.to_sklearn()) is None
+
+
+def parameter(model):
+    """The class prior that a model of scikit-learn is told to use."""
+    settings = final(model).get_params()
+    return settings["priors" if "priors" in settings else "class_prior"]
+
+
 @pytest.mark.filterwarnings("ignore:divide by zero")  # scikit-learn takes the logarithm of a probability of 0
 @pytest.mark.parametrize(
     "name", ["naive", "GaussianNB", "BernoulliNB", "CategoricalNB", "MultinomialNB", "ComplementNB"]

@@ -158,7 +158,8 @@ class Exporting(Inference):
 
         The model has scikit-learn's class, parameters and fitted attributes, and needs only scikit-learn. Its
         probabilities differ from those of this model by rounding errors. As all models of scikit-learn, it refuses
-        missing cells and levels that it has not seen.
+        missing cells and levels that it has not seen. Fitting it again uses scikit-learn's own estimation and defaults,
+        so the probabilities change.
 
         ===========================================  ==========================================================
         this model                                   becomes

@@ -17,7 +17,7 @@ from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Float
 from suffice.statistics import Counts
 
-__all__ = ["COLUMNS", "SMOOTHED", "check_chances", "smoothing_of"]
+__all__ = ["COLUMNS", "SMOOTHED", "check_chances", "given_prior", "smoothing_of"]
 
 SMOOTHED = (Argument("smoothing"), " above 0.")
 
@@ -31,7 +31,7 @@ def _gaussian(fitted: Fitted) -> Any:
     if parameters.freedom is not None:
         what = " the densities are those of Student's t distribution."
         raise no_class(fitted, "with ", Argument("estimation", "bayes"), what)
-    model = GaussianNB()
+    model = GaussianNB(priors=given_prior(fitted))
     model.theta_ = parameters.mean + parameters.mean_low
     varied = parameters.scale > 0
     model.var_ = np.where(varied, parameters.variance, 1.0)
@@ -47,7 +47,7 @@ def _bernoulli(fitted: Fitted) -> Any:
     assert isinstance(parameters, BernoulliParameters)
     check_chances(fitted, parameters.log_yes, parameters.log_no)
     statistic: Any = fitted.model.statistics[0]
-    model = BernoulliNB(alpha=smoothing_of(fitted), binarize=0.0)
+    model = BernoulliNB(alpha=smoothing_of(fitted), binarize=0.0, class_prior=given_prior(fitted))
     _set_counts(model, fitted, statistic.total[:, 0], parameters.log_yes)
     return model
 
@@ -64,7 +64,7 @@ def _multinomial(fitted: Fitted) -> Any:
     if not np.isfinite(parameters.log_share).all():
         raise no_class(fitted, "a column has probability zero in some class. Fit with ", *SMOOTHED)
     statistic: Any = fitted.model.statistics[0]
-    model = MultinomialNB(alpha=smoothing_of(fitted))
+    model = MultinomialNB(alpha=smoothing_of(fitted), class_prior=given_prior(fitted))
     _set_counts(model, fitted, statistic.total, parameters.log_share)
     return model
 
@@ -81,7 +81,7 @@ def _categorical(fitted: Fitted) -> Any:
         raise no_class(fitted, "a column has no levels.")
     if not all(np.isfinite(column.log_share).all() for column in parameters.columns):
         raise no_class(fitted, "a level has probability zero in some class. Fit with ", *SMOOTHED)
-    model = CategoricalNB(alpha=smoothing_of(fitted))
+    model = CategoricalNB(alpha=smoothing_of(fitted), class_prior=given_prior(fitted))
     model.feature_log_prob_ = [np.array(column.log_share) for column in parameters.columns]
     model.category_count_ = [
         _counts_on(statistic, j, column.levels.values) for j, column in enumerate(parameters.columns)
@@ -148,6 +148,12 @@ def smoothing_of(fitted: Fitted) -> float:
     """The ``alpha`` of scikit-learn, with which it would estimate the same parameters."""
     family: Any = fitted.estimate.blocks[0].family
     return float(family.smoothing) if getattr(family, "estimation", "map") != "mle" else 0.0
+
+
+def given_prior(fitted: Fitted) -> Float | None:
+    """The class prior as a parameter of scikit-learn; None if it follows from the rows."""
+    chosen = getattr(fitted.specification, "prior", "data")
+    return None if isinstance(chosen, str) and chosen == "data" else np.array(fitted.estimate.prior)
 
 
 COLUMNS: dict[str, Callable[[Fitted], Any]] = {

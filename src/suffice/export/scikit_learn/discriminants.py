@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.exceptions import Argument
+from suffice.export.scikit_learn.columns import given_prior
 from suffice.export.scikit_learn.reasons import no_class
 from suffice.families.covariance import discriminant_directions
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
@@ -31,6 +32,7 @@ def discriminant_model(fitted: Fitted) -> Any:
         raise no_class(fitted, "a class has probability 0, whose logarithm scikit-learn takes.")
     shared = parameters.covariance.ndim == 2
     model = _linear(parameters, fitted.estimate.prior) if shared else _quadratic(fitted, parameters)
+    model.set_params(priors=given_prior(fitted))
     model.priors_ = np.array(fitted.estimate.prior)
     model.means_ = parameters.mean + parameters.mean_low
     return model

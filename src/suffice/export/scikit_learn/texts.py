@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.exceptions import Argument
-from suffice.export.scikit_learn.columns import SMOOTHED, check_chances
+from suffice.export.scikit_learn.columns import SMOOTHED, check_chances, given_prior
 from suffice.export.scikit_learn.reasons import no_class
 from suffice.families import Text
 from suffice.families.formula import LogShares, Words
@@ -86,9 +86,9 @@ def _classifier(fitted: Fitted, rule: ScoringRule, family: Text, block: Words) -
     if family.event == "bernoulli":
         assert block.absent is not None
         check_chances(fitted, table, _values(block.absent, block.weight))
-        model = BernoulliNB(alpha=parameters.alpha)
+        model = BernoulliNB(alpha=parameters.alpha, class_prior=given_prior(fitted))
     elif family.event == "multinomial":
-        model = MultinomialNB(alpha=parameters.alpha)
+        model = MultinomialNB(alpha=parameters.alpha, class_prior=given_prior(fitted))
     else:
         if np.ptp(rule.log_prior) > 0:
             raise no_class(fitted, "its ComplementNB has no class prior. Fit with ", Argument("prior", "uniform"), ".")
