@@ -560,7 +560,9 @@ class Inference(Predictor):
         """What the last fit has read from a source, and its held-out scores."""
         report = self.fitted_.report
         if report is None:
-            raise AttributeError("The model has no report_: it learned rows in memory, was loaded, or has removed rows since its last fit.")
+            raise AttributeError(
+                "The model has no report_: it learned rows in memory, was loaded, or has removed rows since its last fit."
+            )
         return report
 
     @property
