@@ -561,7 +561,7 @@ class Inference(Predictor):
         report = self.fitted_.report
         if report is None:
             raise AttributeError(
-                "The model has no report_: it learned rows in memory, was loaded, or has removed rows since its last fit."
+                "The model has no report_: it learned rows in memory, was loaded, or removed rows since its last fit."
             )
         return report
 
