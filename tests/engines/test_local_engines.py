@@ -120,6 +120,20 @@ def test_aggregates(engine, name, weights):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_scores_need_an_array_of_labels(engine):
+    table = rows_of(NUMBERS, None).slice(0, 500)
+    native = ENGINES[engine](table)
+    model = NaiveBayes().fit(native, "returned")
+    labels = table["returned"].to_numpy()
+    assert model.score(native, labels) == np.mean(model.predict(table.drop("returned")) == labels)
+    with pytest.raises(
+        InputError, match=r"^score needs an array or a list .* got the name 'returned'\. Read this"
+    ) as caught:
+        model.score(native, "returned")
+    assert caught.value.argument == "y"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_joined_and_filtered_rows(engine):
     """A table that a join and a filter make is learned as the rows that come out."""
     table = rows_of(["amount", "country"], None)

@@ -81,6 +81,12 @@ def test_held_out_scores():
     assert found.report_.scores.log_loss == pytest.approx(whole.report_.scores.log_loss, rel=1e-12)
 
 
+def test_scores_need_predictions_in_this_process():
+    model = fitted_here(*MODELS["discriminant"][:2])
+    with pytest.raises(InputError, match=r"the predictions for the Ray dataset stay with its rows. Call predict and"):
+        model.score(blocks_of(own_of(NUMBERS), 5), "returned")
+
+
 def test_more_rows_and_fewer():
     table = own_of(NUMBERS)
     first, second = table.slice(0, 11_000), table.slice(11_000)

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.engines.answer_columns import PREFIX, answer_schema, opened
 from suffice.engines.worker import SentModel, answer_partition
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, listed, short
 from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Array
 from suffice.sources.engine_tables import Answers, EngineTable, PartitionedTable, engine_table
@@ -19,7 +19,7 @@ from suffice.sources.files import Source
 from suffice.sources.row_reader import check_columns, stand_in
 from suffice.tables import Table
 
-__all__ = ["answer_table", "rows_to_predict"]
+__all__ = ["answer_table", "check_scored_rows", "rows_to_predict"]
 
 
 def answer_table(
@@ -85,6 +85,26 @@ def rows_to_predict(fitted: Fitted, X: object) -> Table:
 
     rows = list(_batches(fitted, table))
     return _table(fitted, pa.concat_tables(rows).combine_chunks() if rows else opened(fitted, table).no_rows())
+
+
+def check_scored_rows(X: object, y: object) -> None:
+    """Raise `InputError` if the labels of rows cannot be compared with predictions in this process."""
+    table = engine_table(X)
+    report = "read the scores of held-out rows in the report of suffice.fit"
+    if isinstance(table, PartitionedTable) and table.keeps_columns:
+        raise InputError(
+            f"score compares arrays in this process, but the predictions for {table.described} stay with its rows. "
+            f"Call predict and compare the columns of its result, or {report}.",
+            argument="X",
+            page="docs/engines.md",
+        )
+    if isinstance(y, str):
+        raise InputError(
+            f"score needs an array or a list with the label of each row; got the name {short(y)}. Read this column, "
+            f"or {report}.",
+            argument="y",
+            page="docs/engines.md",
+        )
 
 
 def _table_or_source(X: object) -> EngineTable | Source | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from sklearn.exceptions import NotFittedError
 
+from suffice.engines.answers import check_scored_rows
 from suffice.engines.training_rows import training_rows
 from suffice.estimators.exporting import Exporting
 from suffice.estimators.scikit_learn import BaseEstimator, ClassifierMixin
@@ -531,6 +532,7 @@ class GenerativeClassifier(Exporting, ClassifierMixin, BaseEstimator):
         >>> round(model.score(X, y), 3), model.score(X, y, sample_weight=[1, 2, 1])
         (0.667, 0.5)
         """
+        check_scored_rows(X, y)
         return float(super().score(X, check_not_missing(y), sample_weight))
 
     # ------------------------------------------------------------------ reports
