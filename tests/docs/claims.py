@@ -262,6 +262,7 @@ QUALITY, TEXTS = Measured("benchmarks/quality.py"), Measured("benchmarks/text_qu
 DEFAULTS, PAIRS = Measured("benchmarks/default_estimation.py"), Measured("benchmarks/averaged_dependence.py")
 DIAGNOSTICS, SPEED = Measured("benchmarks/diagnostics.py"), Measured("benchmarks/ensemble_speed.py")
 NOISE = Test("tests/ensemble/test_ensemble.py::test_noise_in_many_columns_hardly_changes_the_probabilities")
+CLIENT = Once("memory of the client and the scheduler of Dask, by the number of partitions")
 GROUP = Source("src/suffice/sources/spark.py", r"^GROUP = (\d+)")
 PYTHON = Source("pyproject.toml", r'^requires-python = ">=(3\.\d+)"')
 
@@ -570,7 +571,8 @@ FACTS = {
         "0.5": Source("benchmarks/scale_simulation.py", r"read: float = (0.5)e9"),
         "20 %": Source("benchmarks/scale_simulation.py", r"spread: float = (0.2)"),
         "2 %": Source("benchmarks/scale_simulation.py", r"slow: float = (0.02)"),
-        "10⁶": Source("benchmarks/scale.py", r"SIZES = \{1e9: (1e6)"),
+        "10⁶": (Source("benchmarks/scale.py", r"SIZES = \{1e9: (1e6)"), CLIENT),
+        **dict.fromkeys(["21", "0.1", "100", "3.3", "10,000", "12"], CLIENT),
         "10⁷": (Source("benchmarks/scale.py", r"1e12: (1e7)"), Measured("benchmarks/clusters.py")),
         "10⁹": Source("benchmarks/scale.py", r"SIZES = \{(1e9)"),
         "10¹²": Source("benchmarks/scale.py", r"(1e12): 1e7"),
