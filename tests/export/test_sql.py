@@ -1,5 +1,6 @@
 """Models as SQL, run in SQLite: every kind of model gives the probabilities of `predict_proba`."""
 
+import contextlib
 import re
 import sqlite3
 import warnings
@@ -125,8 +126,10 @@ def test_names_of_columns_are_taken_as_they_are():
     assert_scored(result, model, table[:20], 1e-12)
     assert len(set(result.columns)) == result.shape[1]
     everything = in_sqlite(frame, model.to_sql("rows", "sqlite"))
-    assert everything.columns[: frame.shape[1]].tolist() == frame.columns.tolist()
-    new = everything.columns[frame.shape[1] :].tolist()
+    number, *rest = everything.columns
+    assert number == "row_number"
+    assert rest[: frame.shape[1]] == frame.columns.tolist()
+    new = rest[frame.shape[1] :]
     assert new[:3] == ["predicted_label 2", "probability_0 2", "probability_1"]
     assert new[-1] == "log_joint_2 2"
 
@@ -209,7 +212,8 @@ def test_keep_and_prefix():
     outputs = ["predicted_label", *(f"{kind}_{k}" for kind in ("probability", "log_joint") for k in range(3))]
     for keep, kept in ((None, ["a", "b", "c", "name"]), (["name"], ["name"]), ([], [])):
         found = in_sqlite(frame, model.to_sql("rows", "sqlite", keep=keep, prefix="my "))
-        assert found.columns.tolist() == [*kept, *("my " + each for each in outputs)]
+        number = ["my row_number"] if keep is None else []
+        assert found.columns.tolist() == [*number, *kept, *("my " + each for each in outputs)]
         assert found[kept].astype(str).equals(frame[kept].astype(str))
 
 
@@ -223,6 +227,105 @@ def test_columns_by_position_and_by_name():
     named = NaiveBayes().fit(pd.DataFrame(X, columns=["a", "q", "c"]), y)
     found = in_sqlite(frame, named.to_sql("rows", "sqlite", keep=[], columns={"a": "p", "c": "r"}))
     np.testing.assert_allclose(found.iloc[:, 1:4].to_numpy(float), expected, rtol=0, atol=1e-12)
+
+
+KINDS_OF_TABLES = {
+    "table": "CREATE TABLE rows AS SELECT * FROM data",
+    "view": "CREATE VIEW rows AS SELECT * FROM data ORDER BY b DESC",
+    "view of a union": "CREATE VIEW rows AS SELECT * FROM data UNION ALL SELECT * FROM data LIMIT 20",
+    "column _rowid_": "CREATE TABLE rows AS SELECT 1 AS _rowid_, 2 AS rowid, 3 AS oid, * FROM data",
+    "without rowid": "CREATE TABLE rows (key INTEGER PRIMARY KEY, a, b, c) WITHOUT ROWID",
+    "numbered": "CREATE TABLE rows AS SELECT 1 AS row_number, * FROM data",
+    "scored": "CREATE TABLE rows AS SELECT 'old' AS Predicted_Label, * FROM data",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_TABLES)
+def test_all_columns_of_any_table_and_view_of_sqlite(kind):
+    _, X, y = small()
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model, rows = NaiveBayes().fit(table, y), table[:20]
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE data (key INTEGER, a REAL, b REAL, c REAL)")
+        database.executemany("INSERT INTO data VALUES (?, ?, ?, ?)", [(i, *x) for i, x in enumerate(X[:20].tolist())])
+        database.execute("CREATE INDEX by_a ON data (a, b, c)")
+        database.execute(KINDS_OF_TABLES[kind])
+        if kind == "without rowid":
+            database.execute("INSERT INTO rows SELECT * FROM data")
+        found = pd.read_sql(model.to_sql("rows", "sqlite", prefix="new_"), database).sort_values("key")
+    assert sorted(found["new_row_number"]) == list(range(1, 21))
+    assert found["key"].tolist() == list(range(20))
+    np.testing.assert_array_equal(found[["a", "b", "c"]], rows)
+    expected = model.predict_proba(rows)
+    np.testing.assert_allclose(found[[f"new_probability_{k}" for k in range(3)]], expected, rtol=0, atol=1e-12)
+    assert found["new_predicted_label"].tolist() == model.predict(rows).tolist()
+
+
+def test_keeping_all_columns_of_many_rows_of_sqlite_needs_an_index():
+    _, X, y = small()
+    model = NaiveBayes().fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    query = model.to_sql("rows", "sqlite")
+    plan = in_sqlite(frame, f"EXPLAIN QUERY PLAN {query}")["detail"].str.cat(sep="\n")
+    assert "MATERIALIZE suffice_rows" in plan
+    assert re.search("SEARCH .* USING AUTOMATIC .*INDEX", plan), plan
+
+
+def test_a_table_that_was_scored_before_keeps_its_old_columns():
+    duckdb = pytest.importorskip("duckdb")
+    _, X, y = small()
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(predicted_label="old")
+    model = NaiveBayes().fit(table[["a", "b", "c"]], y)
+    expected = model.predict(table[["a", "b", "c"]]).tolist()
+    with duckdb.connect() as database:
+        database.register("rows", table)
+        for settings in ({"prefix": "new_"}, {"keep": ["a", "predicted_label"]}):
+            query = model.to_sql("rows", "duckdb", **settings)
+            name = "new_predicted_label" if "prefix" in settings else "predicted_label 2"
+            found = database.execute(f'SELECT predicted_label, "{name}" FROM ({query})').fetchall()
+            assert found == [("old", each) for each in expected]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "spark"])
+def test_columns_that_differ_only_in_case_are_an_error(dialect):
+    _, X, y = small()
+    model = NaiveBayes().fit(pd.DataFrame(X, columns=["a", "A", "c"]), y)
+    with pytest.raises(
+        InputError, match=r"'a' and 'A', which differ only in case.* pass the new names as columns"
+    ) as e:
+        model.to_sql("rows", dialect)
+    assert e.value.column == "A"
+    frame = pd.DataFrame(X, columns=["a", "a2", "c"])
+    query = model.to_sql("rows", dialect, columns={"A": "a2"}, keep=[])
+    if dialect == "sqlite":
+        found = in_sqlite(frame, query).iloc[:, 1:4].to_numpy(float)
+        np.testing.assert_allclose(found, model.predict_proba(frame.set_axis(["a", "A", "c"], axis=1)), atol=1e-12)
+    assert '"A"' in model.to_sql("rows", "postgres")
+    letters = NaiveBayes().fit(pd.DataFrame(X, columns=["ä", "Ä", "c"]), y)
+    if dialect == "sqlite":  # and DuckDB: letters beyond ASCII differ
+        frame = frame_of(pd.DataFrame(X, columns=["ä", "Ä", "c"]))
+        found = in_sqlite(frame, letters.to_sql("rows", "sqlite", keep=["row"]))
+        assert_scored(found, letters, frame[["ä", "Ä", "c"]], 1e-12)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_names_that_are_given_twice_are_an_error(dialect):
+    _, X, y = small()
+    model = NaiveBayes().fit(X, y)
+    with pytest.raises(InputError, match=r"Two columns of the model would be read from one column .*: the column 'b'"):
+        model.to_sql("rows", dialect, columns=["a", "b", "b"])
+
+
+def test_the_table_may_have_the_name_of_the_statement_as_a_column_of_the_model():
+    duckdb = pytest.importorskip("duckdb")
+    _, X, y = small()
+    table = pd.DataFrame(X, columns=["suffice_input", "SUFFICE_input_", "suffice_1"])
+    model = NaiveBayes().fit(table, y)
+    with duckdb.connect() as database:
+        database.register("rows", table)
+        found = database.execute(model.to_sql("rows", "duckdb")).df()
+    assert found.columns[:3].tolist() == table.columns.tolist()
+    np.testing.assert_allclose(found.iloc[:, 4:7], model.predict_proba(table), rtol=0, atol=1e-12)
 
 
 def test_complete_rows_need_a_shorter_statement():
@@ -260,6 +363,12 @@ def test_wrong_arguments():
         (lambda: model.to_sql("rows", columns={"z": "a"}), "columns", "columns names 'z', not among the columns"),
         (lambda: model.to_sql("rows", columns=["a", "b", "c\0"]), "columns", "cannot be the name of a column"),
         (lambda: unnamed.to_sql("rows"), "columns", "fitted without names of columns"),
+        (lambda: unnamed.to_sql("rows", columns=[1, "b", "c"]), "columns", "columns must have texts as names; got 1"),
+        (lambda: model.to_sql("rows", columns={"a": 3}), "columns", "columns must have texts as names; got 3"),
+        (lambda: model.to_sql("rows", columns="abc"), "columns", "columns must be a list of names"),
+        (lambda: model.to_sql("rows", columns=3), "columns", "columns must be a list of names"),
+        (lambda: model.to_sql("rows", prefix=3), "prefix", "prefix must be a text; got 3"),
+        (lambda: model.to_sql("rows", complete="yes"), "complete", "complete must be True or False; got 'yes'"),
     ]
     for call, argument, message in wrong:
         with pytest.raises(InputError, match=re.escape(message)) as error:
@@ -330,9 +439,9 @@ def test_times_are_numbers_or_texts():
     for cells in (seconds, texts):
         frame = pd.DataFrame({"row": range(6), "time": cells})
         assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, rows, 1e-9)
-    frame = pd.DataFrame({"row": range(3), "time": ["yesterday", None, b"\xff"]}, dtype=object)
+    frame = pd.DataFrame({"row": range(5), "time": ["yesterday", None, b"\xff", "now", "NOW"]}, dtype=object)
     found = in_sqlite(frame, statement(model, frame, "sqlite"))
-    assert found["probability_0"].isna().tolist() == [True, False, True]
+    assert found["probability_0"].isna().tolist() == [True, False, True, True, True]
 
 
 def test_empty_tables():
@@ -405,6 +514,30 @@ def test_many_dependent_columns_with_holes_are_refused_with_advice():
         statement(model, frame_of(X[:5]), "sqlite")
 
 
+@pytest.mark.parametrize("shrinkage", [0.0, 0.1])
+def test_advice_for_constant_covariances(shrinkage):
+    _, X, y = small(d=8)
+    X[:, 4] = 3.0
+    names = list("abcdefgh")
+    model = GaussianDiscriminant("own" if shrinkage else "shared", shrinkage=shrinkage)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(pd.DataFrame(X, columns=names), y)
+    with pytest.raises(InputError, match="fit without the columns that are constant within a class: 'e'") as error:
+        model.to_sql("rows")
+    assert "shrinkage" not in str(error.value)
+
+
+def test_advice_for_dependent_columns():
+    _, X, y = small(d=8)
+    X[:, 4] = X[:, 3] + X[:, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GaussianDiscriminant().fit(pd.DataFrame(X, columns=list("abcdefgh")), y)
+    with pytest.raises(InputError, match=re.escape("or fit with shrinkage=0.1")):
+        model.to_sql("rows")
+
+
 def test_many_levels_are_a_table_with_an_index():
     n = 3_000
     table = pd.DataFrame({"level": [f"level {i % n}" for i in range(3 * n)]})
@@ -424,6 +557,24 @@ def test_numbers_of_levels_in_columns_of_any_type():
     rows = pd.DataFrame({"level": [*levels, 2**60 + 2, None]}, dtype=object)
     frame = frame_of(rows)
     assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, rows, 1e-12)
+
+
+@pytest.mark.parametrize("largest", [3, 2**60])
+def test_levels_that_are_numbers_are_not_read_from_texts(largest):
+    table = pd.DataFrame({"level": pd.Categorical([1, 2, largest] * 20)})
+    model = NaiveBayes({"level": "categorical"}).fit(table, np.arange(60) % 7 % 2)
+    query = model.to_sql("rows", "sqlite", keep=["row"])
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE rows (row INTEGER, level TEXT)")
+        database.execute("INSERT INTO rows VALUES (0, '1'), (1, NULL), (2, 2), (3, 'x')")  # 2 becomes a text
+        found = pd.read_sql(query, database).set_index("row")
+        assert found["probability_0"].isna().tolist() == [True, False, True, True]
+        assert found["predicted_label"].isna().tolist() == [True, False, True, True]
+        rows = pd.DataFrame({"level": [1, None]}, dtype=object)
+        cast = pd.read_sql(
+            query.replace(" rows ", " (SELECT row, CAST(level AS INTEGER) AS level FROM rows) "), database
+        )
+    np.testing.assert_allclose(cast.iloc[:2, 2:4], model.predict_proba(rows), rtol=0, atol=1e-12)
 
 
 def test_sqlglot_is_needed(monkeypatch):

@@ -113,10 +113,7 @@ class Cells:
         if not missing:
             self._reject(("missing", at, domain), is_missing(x))
         self._reject(("infinite", at), engine.is_infinite(raw))
-        is_time = self._reads(at, domain) == "time"
-        other = engine.has_no_time(self.cell(at)) if is_time else engine.has_other_type(self.cell(at))
-        if other is not None:
-            self._reject(("type", at), self._condition(("type", at), other, f"other_{at}"))
+        self._reject_other_types(at, domain)
         if outside is not None and not ignores_outside:
             self._reject(("outside", at, domain), both(engine.is_finite(raw), outside))
         return x
@@ -126,11 +123,13 @@ class Cells:
             self._checked.add(key)
             self.invalid.append(condition)
 
-    def _condition(self, key: tuple[object, ...], condition: exp.Expression, name: str) -> exp.Expression:
-        """A condition about a cell of the user's table, as a condition about a computed column."""
-        if key not in self._known:
-            self._known[key] = self.query.let(case([(condition, 1)], 0), name)
-        return equal(self._known[key], 1)
+    def _reject_other_types(self, at: int, domain: Domain) -> None:
+        """Texts and bytes among numbers or times, if the type of a column does not exclude them."""
+        engine, cell = self.query.engine, self.cell(at)
+        other = engine.has_no_time(cell) if self._reads(at, domain) == "time" else engine.has_other_type(cell)
+        if other is not None:
+            own = self.once(("type", at), case([(other, 1)], 0), f"other_{at}")
+            self._reject(("type", at), equal(own, 1))
 
     def _reads(self, at: int, domain: Domain) -> str:
         """How a cell becomes a number: as a "truth", a "time", a "duration" or a "number"."""
@@ -176,11 +175,12 @@ class Cells:
         if reads == "text":
             value = self.once(("text", at), engine.text_cell(self.cell(at)), f"text_{at}")
             return LevelCell(value, is_missing(value), found)
+        self._reject_other_types(at, "any")
         if reads == "large number":
             value = self.once(("level", at), self.cell(at), f"level_{at}")
             return LevelCell(value, self._lacks_number(value, cast(value)), found)
         value = self._raw(at, "any")
-        return LevelCell(value, self._lacks_number(value, value, at), found)
+        return LevelCell(value, self._lacks_number(value, value), found)
 
     def code(self, at: int, levels: Sequence[Hashable]) -> Name:
         """A column as positions of its levels: −1 for a level that is not among them, NULL for a missing cell."""
@@ -206,15 +206,10 @@ class Cells:
             self._known[key] = self.query.let(value, name)
         return self._known[key]
 
-    def _lacks_number(self, value: Name, number: Operand, at: int | None = None) -> exp.Expression:
-        """Whether a cell is missing: NULL or NaN, but not a text in a column of numbers."""
-        engine = self.query.engine
-        nan = engine.is_nan(number)
-        missing = is_missing(value) if nan is None else either(is_missing(value), nan)
-        other = None if at is None else engine.has_other_type(self.cell(at))
-        if other is None or at is None:
-            return missing
-        return both(missing, without(self._condition(("type", at), other, f"other_{at}")))
+    def _lacks_number(self, value: Name, number: Operand) -> exp.Expression:
+        """Whether a cell is missing: NULL or NaN."""
+        nan = self.query.engine.is_nan(number)
+        return is_missing(value) if nan is None else either(is_missing(value), nan)
 
     def _level_reading(self, at: int, levels: Sequence[Hashable]) -> LevelReading:
         kinds = {_kind_of_level(level) for level in levels}

@@ -30,10 +30,8 @@ from suffice.export.sql.expressions import (
     text,
 )
 
-__all__ = ["FAR", "LARGEST", "SOURCE", "TINY", "Engine", "collated"]
+__all__ = ["FAR", "LARGEST", "TINY", "Engine", "collated"]
 
-SOURCE = "suffice_input"
-"""The name of the table within the statement."""
 LARGEST = math.nextafter(math.inf, 0.0)
 FAR, TINY = 1e145, 1e-150  # larger numbers are infinitely far, so the sum of their squares need not be a double
 
@@ -220,9 +218,13 @@ class Engine:
         """A table of literals, and the names of its columns if the table does not have them itself."""
         return values, names
 
-    def whole_row(self) -> exp.Expression | None:
-        """A row of the input as one value; None if the engine has no such type."""
-        return exp.column(SOURCE)
+    def same_name(self, name: str) -> str:
+        """Equal for the names of columns that the engine does not distinguish: those that differ by case in ASCII."""
+        return "".join(each.lower() if each.isascii() else each for each in name)
+
+    def whole_row(self, table: str) -> exp.Expression | None:
+        """A row of a table as one value; None if the engine has no such type."""
+        return exp.column(table)
 
     def columns_of(self, row: str) -> exp.Expression:
         """All columns of a value of `whole_row`."""

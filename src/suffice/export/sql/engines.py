@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from suffice.exceptions import InputError, did_you_mean, listed
-from suffice.export.sql.engine import SOURCE, Engine, collated
+from suffice.export.sql.engine import Engine, collated
 from suffice.export.sql.expressions import (
     Operand,
     added,
@@ -19,6 +19,7 @@ from suffice.export.sql.expressions import (
     case,
     cast,
     divided,
+    either,
     equal,
     expression_of,
     is_missing,
@@ -85,6 +86,10 @@ class Postgres(Engine):
         """The function returns rows."""
         return call("GENERATE_SERIES", 1, n)
 
+    def same_name(self, name: str) -> str:
+        """Names in quotes differ by case."""
+        return name
+
     def can_hold(self, value: str) -> bool:
         """Strings have no null character."""
         return super().can_hold(value) and "\0" not in value
@@ -140,11 +145,12 @@ class SQLite(Engine):
             return cast(call("STRFTIME", text(form), cell))
 
         read = added(part("%s"), subtracted(part("%f"), part("%S")))
-        return case([(self._is_number(cell), cast(cell))], read)
+        return case([(self._is_number(cell), cast(cell)), (self._has_digit(cell), read)])
 
     def has_no_time(self, cell: exp.Expression) -> exp.Expression | None:
-        """Whether a cell is a text that is no time, or bytes."""
-        return both(self.has_other_type(cell), is_missing(call("STRFTIME", text("%s"), cell)))
+        """Whether a cell is a text that is no time, such as the text 'now' for the time of the query, or bytes."""
+        is_none = either(is_missing(call("STRFTIME", text("%s"), cell)), without(self._has_digit(cell)))
+        return both(self.has_other_type(cell), is_none)
 
     def duration(self, cell: exp.Expression) -> exp.Expression:
         """Numbers are seconds."""
@@ -164,13 +170,16 @@ class SQLite(Engine):
         columns = [exp.Alias(this=c, alias=exp.to_identifier(n)) for c, n in zip(cells, names, strict=True)]
         return self.fenced(exp.select(*columns).from_(values, copy=False)), ()
 
-    def whole_row(self) -> exp.Expression | None:
+    def whole_row(self, table: str) -> exp.Expression | None:
         """Rows are found again by their number."""
         return None
 
     def fenced(self, select: exp.Select) -> exp.Select:
         """LIMIT and OFFSET keep the planner from merging two queries, which would repeat expressions."""
         return select.limit(-1, copy=False).offset(0, copy=False)
+
+    def _has_digit(self, cell: exp.Expression) -> exp.Expression:
+        return exp.Glob(this=cell.copy(), expression=text("*[0-9]*"))
 
     def _is_number(self, cell: exp.Expression) -> exp.Expression:
         return one_of(call("TYPEOF", cell), [text("integer"), text("real")])
@@ -232,9 +241,13 @@ class Spark(Engine):
         names = [exp.to_identifier(position), exp.to_identifier(item)]
         return [exp.Aliases(this=call("POSEXPLODE", values), expressions=names)]
 
-    def whole_row(self) -> exp.Expression | None:
+    def same_name(self, name: str) -> str:
+        """All letters count."""
+        return name.lower()
+
+    def whole_row(self, table: str) -> exp.Expression | None:
         """A struct of all columns."""
-        return call("STRUCT", exp.Column(this=exp.Star(), table=exp.to_identifier(SOURCE)))
+        return call("STRUCT", exp.Column(this=exp.Star(), table=exp.to_identifier(table)))
 
 
 ENGINES: dict[str, Engine] = {each.dialect: each for each in (Engine(), Postgres(), SQLite(), Spark())}

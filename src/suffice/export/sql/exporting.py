@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from suffice.exceptions import Argument, InputError, counted, listed
 from suffice.export.sql.cells import Cells
+from suffice.export.sql.engine import Engine
 from suffice.export.sql.engines import engine_named
 from suffice.export.sql.expressions import Name, Operand, case, either, equal
 from suffice.export.sql.outputs import label_literals, output_names
 from suffice.export.sql.posteriors import Posterior, posterior_of
-from suffice.export.sql.query import Query
+from suffice.export.sql.query import PAGE, Query
 from suffice.export.sql.scores import scores_of
-from suffice.export.sql.table_names import prefix_beside, table_named
+from suffice.export.sql.table_names import name_beside, prefix_beside, table_named
 from suffice.learning.fitted import Fitted
 from suffice.learning.scoring_rule import ScoringRule
 
@@ -32,15 +33,18 @@ def statement(
 ) -> str:
     """The statement of `suffice.export.sql.to_sql`."""
     engine, source = engine_named(dialect), table_named(table)
+    _check_settings(prefix, complete)
     rule = ScoringRule.of(fitted)
     names = _column_names(fitted, rule, columns)
+    _check_distinct(list(names.values()), engine)
     kept = None if keep is None else _checked_names(keep, "keep")
-    query = Query(engine, source, prefix_beside(source))
+    known = [*names.values(), *(kept or ())]
+    query = Query(engine, source, prefix_beside(source), name_beside(known, "suffice_input"))
+    label, probabilities, joints, query.row_number = output_names(rule.labels, known, prefix, engine)
     cells = Cells(query, names, fitted.layout.schema.kinds)
     scores = scores_of(rule, cells, complete=complete)
     posterior = posterior_of(scores, rule.calibration, query)
     results = _results(rule, scores, posterior, cells)
-    label, probabilities, joints = output_names(rule.labels, [*names.values(), *(kept or ())], prefix, engine)
     outputs = list(zip(results, [label, *probabilities, *joints], strict=True))
     return query.statement(outputs, kept).sql(dialect=engine.dialect)
 
@@ -53,6 +57,8 @@ def _column_names(
 ) -> dict[int, str]:
     """The name in the table of each column that the model reads, by its position."""
     layout = fitted.layout
+    if isinstance(columns, str) or not isinstance(columns, Mapping | Iterable | None):
+        raise InputError(f"columns must be a list of names of columns; got {columns!r:.80}.", argument="columns")
     known: list[object] = list(layout.names if layout.feature_names is None else layout.feature_names)
     if isinstance(columns, Mapping):
         unknown = [each for each in columns if each not in known]
@@ -65,7 +71,7 @@ def _column_names(
     elif columns is None:
         names = known
     else:
-        names = [columns] if isinstance(columns, str) else list(columns)
+        names = list(columns)
         if len(names) != len(known):
             raise InputError(
                 f"columns must have a name for each of the {counted(len(known), 'column')} of the model, in their "
@@ -73,6 +79,10 @@ def _column_names(
                 argument="columns",
             )
     used = {column.position: names[column.position] for column in rule.columns}
+    given = [] if columns is None else columns.values() if isinstance(columns, Mapping) else names
+    wrong = [each for each in given if not isinstance(each, str)]
+    if wrong:
+        raise InputError(f"columns must have texts as names; got {wrong[0]!r:.80}.", argument="columns")
     if not all(isinstance(each, str) for each in used.values()):
         raise InputError(
             "The model was fitted without names of columns. Give their names in the table, in their order: ",
@@ -82,6 +92,30 @@ def _column_names(
         )
     _checked_names(list(used.values()), "columns")
     return {at: str(name) for at, name in used.items()}
+
+
+def _check_settings(prefix: object, complete: object) -> None:
+    if not isinstance(prefix, str):
+        raise InputError(f"prefix must be a text; got {prefix!r:.80}.", argument="prefix")
+    if not isinstance(complete, bool):
+        raise InputError(f"complete must be True or False; got {complete!r:.80}.", argument="complete")
+
+
+def _check_distinct(names: Sequence[str], engine: Engine) -> None:
+    """Raise `InputError` if the engine would read two columns of the model from one column of the table."""
+    found: dict[str, str] = {}
+    for name in names:
+        other = found.get(engine.same_name(name))
+        if other is not None:
+            same = f"the column {name!r}" if name == other else f"{other!r} and {name!r}, which differ only in case"
+            raise InputError(
+                f"Two columns of the model would be read from one column of the table: {same}. Give them different "
+                f"names in the table, which {engine.title} can tell apart, and pass the new names as columns.",
+                column=name,
+                argument="columns",
+                page=PAGE,
+            )
+        found[engine.same_name(name)] = name
 
 
 def _checked_names(names: Sequence[object], argument: str) -> list[str]:

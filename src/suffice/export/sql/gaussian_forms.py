@@ -37,7 +37,8 @@ def scores_of_gaussians(form: GaussianBlock, cells: Cells, block: ScoredBlock, *
         return whole
     known = [query.let(query.engine.choice([(is_missing(x), 0.0)], 1.0), "known") for x in numbers]
     if form.covariance is not None:
-        return of_patterns(form, numbers, known, whole, query)
+        names = [cells.names[at] for at in block.positions]
+        return of_patterns(form, names, numbers, known, whole, query)
     some = (eliminated_lines if shared else eliminated)(form, numbers, known, query)
     n_known, d = query.let(total(known), "known"), float(len(numbers))
     return [

@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 import scipy
 
-from suffice.exceptions import Argument, InputError
+from suffice.exceptions import Argument, InputError, listed
 from suffice.export.sql.engine import LARGEST
 from suffice.export.sql.expressions import Name, Operand, divided, is_missing, multiplied, subtracted, total
 from suffice.export.sql.gaussian_densities import centred_lines, deviations, lines, log_density, whitened
@@ -158,7 +158,12 @@ def _logarithms(pivots: Sequence[Operand], query: Query) -> list[Operand]:
 
 
 def of_patterns(
-    form: GaussianBlock, numbers: Sequence[Name], known: Sequence[Name], whole: Sequence[Operand], query: Query
+    form: GaussianBlock,
+    names: Sequence[str],
+    numbers: Sequence[Name],
+    known: Sequence[Name],
+    whole: Sequence[Operand],
+    query: Query,
 ) -> list[Operand]:
     """Scores by the pattern of the cells that a row has, for covariances that are singular or nearly so."""
     n_classes, d = form.mean.shape
@@ -167,9 +172,7 @@ def of_patterns(
             f"A covariance of {d} columns is singular or nearly so; rows with missing cells would need a formula for "
             "each subset of the columns. If the table has no missing cells in these columns, set ",
             Argument("complete", True),
-            "; or fit with ",
-            Argument("shrinkage", 0.1),
-            ".",
+            *_advice(form, names),
             argument="complete",
             page=PAGE,
         )
@@ -183,6 +186,16 @@ def of_patterns(
         search(query.engine, pattern, range(2**d - 1), [*each, score])
         for each, score in zip(leaves, whole, strict=True)
     ]
+
+
+def _advice(form: GaussianBlock, names: Sequence[str]) -> list[str | Argument]:
+    """What makes a covariance regular; no shrinkage does so for a column without variance."""
+    assert form.covariance is not None
+    constant = (np.diagonal(form.covariance, axis1=1, axis2=2) == 0).any(axis=0)
+    found = [name for name, is_constant in zip(names, constant, strict=True) if is_constant]
+    if found:
+        return [f"; or fit without the columns that are constant within a class: {listed(found)}."]
+    return ["; or fit with ", Argument("shrinkage", 0.1), "."]
 
 
 def _of_some(form: GaussianBlock, columns: list[int], numbers: Sequence[Name], query: Query) -> list[Operand]:

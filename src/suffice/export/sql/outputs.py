@@ -19,8 +19,10 @@ __all__ = ["label_literals", "output_names"]
 LARGEST_INTEGER = 2**63 - 1
 
 
-def output_names(labels: Array, known: Iterable[str], prefix: str, engine: Engine) -> tuple[str, list[str], list[str]]:
-    """Names of the label, the posteriors and the log-joints, which differ from each other and from known columns.
+def output_names(
+    labels: Array, known: Iterable[str], prefix: str, engine: Engine
+) -> tuple[str, list[str], list[str], str]:
+    """Names of the label, the posteriors, the log-joints and the row number, different from those of known columns.
 
     Engines do not distinguish names by upper and lower case. A name that another column has gets a number, and a label
     that is too long for the engine is replaced by its position.
@@ -44,7 +46,7 @@ def output_names(labels: Array, known: Iterable[str], prefix: str, engine: Engin
         [unique(f"{prefix}{kind}_{each}", f"{kind}_class_{k}") for k, each in enumerate(texts)]
         for kind in ("probability", "log_joint")
     ]
-    return label, both[0], both[1]
+    return label, both[0], both[1], unique(f"{prefix}row_number", "row_number")
 
 
 def label_literals(labels: Array, engine: Engine) -> list[exp.Expression]:

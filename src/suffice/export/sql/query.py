@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from suffice.exceptions import InputError, counted
-from suffice.export.sql.engine import SOURCE, Engine
-from suffice.export.sql.expressions import Name, Operand, aliased, balanced, equal, expression_of, number, quoted
+from suffice.export.sql.engine import Engine
+from suffice.export.sql.expressions import Name, Operand, aliased, balanced, equal, expression_of, less, number, quoted
 
 __all__ = ["PAGE", "Query", "Table"]
 
@@ -60,15 +60,22 @@ class Query:
         The table whose rows are scored.
     prefix : str
         Of the names of steps and tables; the table of the user has another name.
+    alias : str
+        Name of the table within the statement. An engine may confuse it with a column of this name.
+    row_number : str
+        Name of the column that numbers the rows, if the engine cannot keep a row as one value.
     """
 
     engine: Engine
     source: exp.Table
     prefix: str = "suffice_"
+    alias: str = "suffice_input"
+    row_number: str = "row_number"
     _columns: dict[str, _Column] = field(default_factory=dict)
     _tables: dict[str, tuple[exp.Expression, Sequence[str]]] = field(default_factory=dict)
     _joins: dict[int, list[tuple[Table, exp.Expression]]] = field(default_factory=dict)
     _size: int = 0
+    _by_number: bool = False
 
     # ------------------------------------------------------------------ columns
 
@@ -98,14 +105,14 @@ class Query:
 
     def cell(self, name: str) -> exp.Expression:
         """A column of the user's table; an expression that uses it uses no computed columns."""
-        return quoted(name, SOURCE)
+        return quoted(name, self.alias)
 
     def _last_step(self, expression: exp.Expression, least: int = -1) -> int:
         """The last step that an expression needs, −1 for the user's table; the step after it gets their columns."""
         used, last = [], least
         for node in expression.walk():
             self._size += 1
-            if isinstance(node, exp.Column) and not node.args.get("table") and node.name != SOURCE:
+            if isinstance(node, exp.Column) and not node.args.get("table") and node.name != self.alias:
                 used.append(self._columns[node.name])
                 last = max(last, used[-1].step)
         self._check_size()
@@ -192,18 +199,23 @@ class Query:
         for name in [*finish.names, *(name for name, _ in outputs)]:
             self._columns[name].needed = last
         final = exp.select(*finish.columns)
-        step = f"{self.prefix}{last}"
+        step = f"{self.prefix}{last}" if finish.by_number is None else f"{self.prefix}scored"
         for name, alias in outputs:
             final = final.select(exp.alias_(exp.column(name, table=step), alias, quoted=True), copy=False)
         final = final.from_(step, copy=False)
-        if finish.by_id is not None:
-            on = equal(exp.column("_rowid_", table=SOURCE), exp.column(finish.by_id, table=step))
+        if finish.by_number is not None:
+            on = equal(quoted(self.row_number, self.alias), exp.column(finish.by_number, table=step))
             final = final.join(self._source(), on=on, copy=False)
+            final = final.with_(self._numbered, as_=self._numbered_rows(), copy=False)
+            final.ctes[0].set("materialized", True)
         for table, (expression, columns) in self._tables.items():
             alias = f"{table}({', '.join(columns)})" if columns else table
             final = final.with_(alias, as_=expression, copy=False)
         for i in range(last):
             final = final.with_(f"{self.prefix}{i + 1}", as_=self._step(i), copy=False)
+        if finish.by_number is not None:
+            scored = self._scored([*finish.names, *(name for name, _ in outputs)], last)
+            final = final.with_(step, as_=scored, copy=False)
         return final
 
     def _step(self, i: int) -> exp.Select:
@@ -221,9 +233,31 @@ class Query:
         return self.engine.fenced(select)
 
     def _source(self) -> exp.Expression:
-        source = self.source.copy()
-        source.set("alias", exp.TableAlias(this=exp.to_identifier(SOURCE)))
+        source = exp.to_table(self._numbered) if self._by_number else self.source.copy()
+        source.set("alias", exp.TableAlias(this=exp.to_identifier(self.alias)))
         return source
+
+    @property
+    def _numbered(self) -> str:
+        return f"{self.prefix}rows"
+
+    def _numbered_rows(self) -> exp.Select:
+        """The user's table with a number of each row. Of columns of the same name, the first one is found."""
+        number_of_row = exp.Window(this=exp.RowNumber(), partition_by=[])
+        alias = exp.Alias(this=number_of_row, alias=exp.to_identifier(self.row_number, quoted=True))
+        return exp.select(alias, exp.Star()).from_(self.source.copy(), copy=False)
+
+    def _scored(self, names: Sequence[Name], last: int) -> exp.Expression:
+        """The columns of the last step, and no rows of the user's table.
+
+        SQLite takes a step after many others for a single row, and would join rows without an index. With the rows of
+        the table, of which the condition leaves none, it expects as many.
+        """
+        columns = list(dict.fromkeys(names))
+        scored = exp.select(*map(exp.column, columns)).from_(f"{self.prefix}{last}")
+        none = exp.select(*(exp.null() for _ in columns)).from_(self._source(), copy=False)
+        none = none.where(less(quoted(self.row_number, self.alias), 0), copy=False)
+        return exp.union(scored, none, distinct=False, copy=False)
 
     def _kept(self, kept: Sequence[str] | None) -> _Kept:
         if kept is not None:
@@ -233,12 +267,13 @@ class Query:
                 exp.Alias(this=exp.column(own), alias=exp.to_identifier(each, quoted=True)) for own, each in pairs
             ]
             return _Kept(names, list(aliases))
-        row = self.engine.whole_row()
+        row = self.engine.whole_row(self.alias)
         if row is not None:
             name = self.let(row, "input_row")
             return _Kept([name], [self.engine.columns_of(name)])
-        name = self.let(exp.column("_rowid_", table=SOURCE), "input_id")
-        return _Kept([name], [exp.Column(this=exp.Star(), table=exp.to_identifier(SOURCE))], name)
+        self._by_number = True
+        name = self.let(quoted(self.row_number, self.alias), "input_number")
+        return _Kept([name], [exp.Column(this=exp.Star(), table=exp.to_identifier(self.alias))], name)
 
 
 @dataclass(frozen=True)
@@ -251,10 +286,10 @@ class _Kept:
         Computed columns that hold them.
     columns : list of exp.Expression
         The columns themselves.
-    by_id : Name, optional
-        A computed column that identifies the row, if the table is joined again.
+    by_number : Name, optional
+        A computed column that is the number of the row, if the table is joined again.
     """
 
     names: list[Name]
     columns: list[exp.Expression]
-    by_id: Name | None = None
+    by_number: Name | None = None

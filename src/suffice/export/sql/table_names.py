@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from sqlglot import exp
 
 from suffice.exceptions import InputError
 from suffice.export.sql.query import PAGE
 
-__all__ = ["prefix_beside", "table_named"]
+__all__ = ["name_beside", "prefix_beside", "table_named"]
 
 PART = re.compile(r'([^\W\d][\w$]*)|"((?:[^"]|"")+)"|`((?:[^`]|``)+)`')
 MOST_PARTS = 3
@@ -54,3 +55,15 @@ def prefix_beside(table: exp.Table) -> str:
     while table.name.casefold().startswith(prefix):
         prefix = f"{prefix}_"
     return prefix
+
+
+def name_beside(known: Iterable[str], name: str) -> str:
+    """A name that no known column has, whatever its case: the given one, or one with more underscores.
+
+    >>> name_beside(["A_", "b"], "a_")
+    'a__'
+    """
+    taken = {each.casefold() for each in known}
+    while name.casefold() in taken:
+        name = f"{name}_"
+    return name
