@@ -26,27 +26,34 @@ class Exporting(Inference):
         """Write the model as one SELECT statement that scores each row of a table.
 
         The result has the columns of the table, and after them ``predicted_label``, ``probability_…`` of each class,
-        which are those of `predict_proba`, and ``log_joint_…`` of each class, which is log p(x, y) up to a term that
-        the classes of a row share, and without calibration. The rows come in any order, so ``keep`` a key.
+        which are those of `predict_proba`, and ``log_joint_…`` of each class, which is log p(x, y) without calibration,
+        up to a term that all classes of a row share: compare it between classes, but not between rows. The rows come
+        in any order, so ``keep`` a key.
 
         NULL is a missing cell, and NaN too where the engine has it. Levels that the model has not seen count as they
-        do in the model. A query raises no errors for single cells: where the model would refuse a row, for example
-        because of an infinite number or a count of 2.5, all results of the row are NULL. Texts are compared by their
-        characters, whatever the collation of their column. On DuckDB, PostgreSQL and Spark, models of texts find the
-        words that `predict_proba` finds.
+        do in the model. A query raises no errors for cells of the expected type: where the model would refuse a row,
+        for example because of an infinite number or a count of 2.5, all results of the row are NULL. If all classes
+        exclude a row, ``log_joint_…`` is −∞, and label and probabilities depend on ``impossible``. Texts are compared
+        by their characters, whatever the collation of their column. On DuckDB, PostgreSQL and Spark, models of texts
+        find the words that `predict_proba` finds.
 
         Parameters
         ----------
         table : str
-            The name of the table as it is written in SQL: ``"orders"``, ``"sales.orders"`` or ``'"Orders 2024"'``.
+            The name of a table or view as it is written in SQL: ``"orders"``, ``"sales.orders"`` or
+            ``'"Orders 2024"'``. Create a view of a subquery.
         dialect : {"duckdb", "postgres", "sqlite", "spark"}, default="duckdb"
         keep : sequence of str, optional
-            The columns of the table that the result keeps; by default all.
+            The columns of the table that the result keeps; by default all, and on SQLite also a first column
+            ``row_number``.
         columns : mapping or sequence of str, optional
             Names of the columns in the table, if they differ from those of the rows that were fitted: new names by
-            old ones, or a name for each column in their order, as a model that was fitted to an array needs them.
+            old ones, or a name for each column in their order, as a model that was fitted to an array needs them. On
+            DuckDB, SQLite and Spark, they must differ in more than case.
         prefix : str, default=""
-            What the names of computed columns begin with. A name that the table has, too, gets a number.
+            What the names of computed columns begin with. A name that a column of the model or of ``keep`` has, too,
+            gets a number. Other columns of the table are not known: if it has a column ``predicted_label``, set
+            ``prefix`` or ``keep``, because a query on the result would read the old column.
         complete : bool, default=False
             Whether the columns of a multivariate Gaussian have no missing cells. The statement is then shorter and
             faster. In a row with a missing cell all results are NULL.
@@ -59,8 +66,9 @@ class Exporting(Inference):
         ------
         InputError
             If the model has no formulas; if it reads texts, and the dialect is "sqlite" or accents are removed
-            (``strip_accents``); if a name, a label or the number of columns is not possible in the dialect; or if
-            SQLGlot, which writes the statement, is not installed.
+            (``strip_accents``); if a name, a label or the number of columns is not possible in the dialect; if it would
+            read two columns of the model from one column of the table; or if SQLGlot, which writes the statement, is
+            not installed.
 
         See Also
         --------
