@@ -448,6 +448,7 @@ FACTS = {
         "32": sql_cells.FEW,
         "1.20": Source("pyproject.toml", r"onnxruntime>=([\d.]+)"),
         "1e-5": Source("tests/support/graph_answers.py", r'"float": (1e-5)'),
+        "1e-11": Source("tests/engines/test_sql_scores.py", r"close = (1e-11)"),
         "16,777,216": 2**24,  # float32 rounds larger whole numbers
         "13": lambda: max(d for d in range(20) if 2**d * d**2 <= singular_block.MOST_NUMBERS),
         "500": CHOSEN,

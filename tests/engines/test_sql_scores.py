@@ -145,7 +145,7 @@ def test_many_rows(name, many_rows, postgres):
         model.fit(X[columns], y)
     rows = many_rows[columns]
     frame = frame_of(rows)
-    close = 1e-11 if name == "isotonic" else 1e-12  # its steps multiply the rounding of log-odds
+    close = 1e-11 if name == "isotonic" else 1e-12  # steep pieces of its map: 14 of 300,000 differ by up to 3e-12
     engines = {"duckdb": (in_duckdb, close), "postgres": (in_postgres(postgres), close), "sqlite": (in_sqlite, 1e-9)}
     for dialect, (run, tolerance) in engines.items():
         assert_scored(run(frame, statement(model, frame, dialect)), model, rows, tolerance)

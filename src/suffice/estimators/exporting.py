@@ -53,7 +53,7 @@ class Exporting(Inference):
         prefix : str, default=""
             What the names of computed columns begin with. A name that a column of the model or of ``keep`` has, too,
             gets a number. Other columns of the table are not known: if it has a column ``predicted_label``, set
-            ``prefix`` or ``keep``, because a query on the result would read the old column.
+            ``prefix`` or ``keep``, because a query on the result would read the old column, or fail.
         complete : bool, default=False
             Whether the columns of a multivariate Gaussian have no missing cells. The statement is then shorter and
             faster. In a row with a missing cell all results are NULL.
