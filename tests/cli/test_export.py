@@ -84,7 +84,7 @@ def test_the_statement_scores_a_table(folder):
     found = database.execute(statement)
     names = [each[0] for each in found.description]
     rows = [dict(zip(names, row, strict=True)) for row in found]
-    assert names[:6] == [*NAMES, "visits", "species"]
+    assert names[:7] == ["row_number", *NAMES, "visits", "species"]
     ran("predict", "flowers.suffice", "test.csv", "--no-density", "-o", "answers.csv")
     answers = pyarrow.csv.read_csv("answers.csv").to_pylist()
     assert [row["predicted_label"] for row in rows] == [answer["label"] for answer in answers]
