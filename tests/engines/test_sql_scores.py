@@ -189,6 +189,17 @@ def test_types_of_columns(types, dialect, postgres):
     assert found.iloc[3, 1:].isna().all()  # the model refuses infinite numbers
 
 
+def test_columns_with_the_name_of_the_table_in_the_statement(postgres):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((90, 3)), columns=["suffice_input", "SUFFICE_input_", "suffice_1"])
+    model = NaiveBayes().fit(table, np.arange(90) % 3)
+    frame = frame_of(table)
+    for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres))):
+        found = run(frame, model.to_sql("rows", dialect))
+        assert found.columns[:4].tolist() == frame.columns.tolist()
+        assert_scored(found.drop(columns=list(table)), model, table, 1e-12)
+
+
 # ---------------------------------------------------------------------- Spark
 
 

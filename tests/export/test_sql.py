@@ -272,18 +272,14 @@ def test_keeping_all_columns_of_many_rows_of_sqlite_needs_an_index():
 
 
 def test_a_table_that_was_scored_before_keeps_its_old_columns():
-    duckdb = pytest.importorskip("duckdb")
     _, X, y = small()
-    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(predicted_label="old")
-    model = NaiveBayes().fit(table[["a", "b", "c"]], y)
-    expected = model.predict(table[["a", "b", "c"]]).tolist()
-    with duckdb.connect() as database:
-        database.register("rows", table)
-        for settings in ({"prefix": "new_"}, {"keep": ["a", "predicted_label"]}):
-            query = model.to_sql("rows", "duckdb", **settings)
-            name = "new_predicted_label" if "prefix" in settings else "predicted_label 2"
-            found = database.execute(f'SELECT predicted_label, "{name}" FROM ({query})').fetchall()
-            assert found == [("old", each) for each in expected]
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = NaiveBayes().fit(table, y)
+    frame = table.assign(predicted_label="old")
+    for settings, name in (({"prefix": "new_"}, "new_predicted_label"), ({"keep": ["predicted_label"]}, None)):
+        query = model.to_sql("rows", "sqlite", **settings)
+        found = in_sqlite(frame, f'SELECT predicted_label, "{name or "predicted_label 2"}" FROM ({query})')
+        assert found.to_numpy().tolist() == [["old", each] for each in model.predict(table).tolist()]
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "spark"])
@@ -314,18 +310,6 @@ def test_names_that_are_given_twice_are_an_error(dialect):
     model = NaiveBayes().fit(X, y)
     with pytest.raises(InputError, match=r"Two columns of the model would be read from one column .*: the column 'b'"):
         model.to_sql("rows", dialect, columns=["a", "b", "b"])
-
-
-def test_the_table_may_have_the_name_of_the_statement_as_a_column_of_the_model():
-    duckdb = pytest.importorskip("duckdb")
-    _, X, y = small()
-    table = pd.DataFrame(X, columns=["suffice_input", "SUFFICE_input_", "suffice_1"])
-    model = NaiveBayes().fit(table, y)
-    with duckdb.connect() as database:
-        database.register("rows", table)
-        found = database.execute(model.to_sql("rows", "duckdb")).df()
-    assert found.columns[:3].tolist() == table.columns.tolist()
-    np.testing.assert_allclose(found.iloc[:, 4:7], model.predict_proba(table), rtol=0, atol=1e-12)
 
 
 def test_complete_rows_need_a_shorter_statement():
@@ -399,6 +383,18 @@ def test_rows_that_the_model_refuses_have_no_posterior(cell):
     found = in_sqlite(frame, statement(model, frame, "sqlite"))
     assert found.iloc[0, 1:].isna().all()
     assert found.iloc[1].notna().all()
+
+
+@pytest.mark.parametrize("impossible", ["error", "nan", "prior"])
+def test_rows_that_all_classes_exclude(impossible):
+    table = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", "v"]})
+    model = NaiveBayes("categorical", smoothing=0, impossible=impossible).fit(table, ["A", "A", "a", "a"])
+    frame = frame_of(pd.DataFrame({"a": ["x", "x"], "b": ["u", "v"]}))
+    found = in_sqlite(frame, statement(model, frame, "sqlite"))
+    assert found.columns[2:4].tolist() == ["probability_A", "probability_a 2"]
+    assert found["predicted_label"].tolist() == ["A", None if impossible == "error" else "A"]
+    assert found.iloc[1, 4:].tolist() == [-np.inf, -np.inf]
+    assert found.iloc[1, 2:4].tolist() == ([0.5, 0.5] if impossible == "prior" else [None, None])
 
 
 def test_cells_outside_the_domain_of_a_family():
