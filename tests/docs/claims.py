@@ -24,7 +24,7 @@ from suffice.comparison import logistic
 from suffice.diagnostics import columns, context, pairs
 from suffice.engines import engine_rows
 from suffice.ensemble import specification
-from suffice.export.onnx import singular_block
+from suffice.export.onnx import precision, singular_block
 from suffice.export.sql import cells as sql_cells
 from suffice.families import Gaussian, Histogram, averaged_dependence
 from suffice.families.histogram import smoothing
@@ -449,6 +449,8 @@ FACTS = {
         "1.20": Source("pyproject.toml", r"onnxruntime>=([\d.]+)"),
         "1e-5": Source("tests/support/graph_answers.py", r'"float": (1e-5)'),
         "1e-11": Source("tests/engines/test_sql_scores.py", r"close = (1e-11)"),
+        "1e-37": precision.SMALLEST,
+        "1e37": precision.LARGEST,
         "16,777,216": 2**24,  # float32 rounds larger whole numbers
         "13": lambda: max(d for d in range(20) if 2**d * d**2 <= singular_block.MOST_NUMBERS),
         "500": CHOSEN,
