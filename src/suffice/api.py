@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 
 from suffice import averaged_dependence, discriminant_analysis, ensemble, naive_bayes
-from suffice.engines.training_rows import Pushdown, labelled_table, rows_of_table, training_rows
+from suffice.engines.training_rows import Pushdown, check_pushdown, labelled_table, rows_of_table, training_rows
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
-from suffice.exceptions import InputError, MergeError, did_you_mean, listed
+from suffice.exceptions import InputError, MergeError, did_you_mean, listed, without_password
 from suffice.learning import fitting, updating
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS
@@ -157,12 +157,18 @@ def fit(
     array(['spam'], dtype='<U4')
     """
     _check_rows_given(data, query, connection, target)
+    check_pushdown(pushdown)
+    if pushdown is True and engine_table(data) is None:
+        raise InputError(
+            "pushdown=True needs a table of an engine that computes the aggregates: DuckDB, Polars, Ibis or Spark.",
+            argument="pushdown",
+        )
     estimator = None if model is None else _estimator(model)
     if isinstance(target, Iterable) and not isinstance(target, str):
         if isinstance(data, Mapping | str):
             raise InputError(
                 "Labels are given as an array, so the rows must be an array, a data frame or a list of texts; got "
-                f"{data!r:.80}.",
+                f"{without_password(repr(data)):.80}.",
                 argument="data",
             )
         only_of_sources = {"columns": columns is not None, "ignore": bool(ignore), "progress": progress is not None}

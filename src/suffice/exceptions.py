@@ -27,11 +27,13 @@ written for scikit-learn expects them.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -675,8 +677,32 @@ def columns_at(names: Sequence[object], at: Iterable[int] | None = None) -> str:
     return f"{'column' if len(chosen) == 1 else 'columns'} {listed(chosen)}"
 
 
+def without_password(text: str) -> str:
+    """A text without the password of a URI in it.
+
+    >>> without_password("postgresql://ann:secret@localhost/shop")
+    'postgresql://ann:***@localhost/shop'
+    """
+    return re.sub(r"(://[^/@:\s]*):[^@\s]*@", r"\1:***@", text)
+
+
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextlib.contextmanager
+def without_warnings() -> Iterator[None]:
+    """Suppress the warnings of this library in this thread."""
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
+
+
 def warn_user(message: str | Warning, category: type[Warning] = SufficeWarning) -> None:
     """Warn at the line outside this library from which it was called."""
+    if _SILENT.get():
+        return
     level, frame = 0, inspect.currentframe()
     # A cached property of the library is called by functools.
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("suffice", "functools"):

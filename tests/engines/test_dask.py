@@ -26,7 +26,10 @@ from suffice import (
     TextNaiveBayes,
 )
 from suffice.engines import engine_rows
+from suffice.engines.training_rows import rows_of_table
+from suffice.learning.training_rows import Expected
 from suffice.naive_bayes import GaussianNB
+from suffice.sources.engine_tables import engine_table
 
 N, PARTS = 20_000, 7
 ROWS = mixed_table(N).to_pandas().astype({"express": "boolean"})
@@ -502,3 +505,22 @@ def test_a_future(cluster):
         NaiveBayes().fit(cluster.scatter(FEW), "y")
     with pytest.raises(InputError, match="The rows are a Bag"):
         in_memory("discriminant").predict(db.from_sequence([1, 2]))
+
+
+def test_warnings_of_the_user_stay_on():
+    """The threads of predictions do not change the filters of the process."""
+    before = list(warnings.filters)
+    in_memory("discriminant").predict_proba(ORDERS[NUMBERS]).compute(scheduler="threads")
+    assert warnings.filters == before
+
+
+@pytest.mark.filterwarnings("ignore:Sending large graph")
+def test_samples_have_rows_of_all_partitions():
+    """A sample with more rows than it may have loses random ones, not the last."""
+    rows = pd.DataFrame({"x": np.arange(400_000.0), "y": np.repeat(["a", "b"], [399_300, 700])})
+    read = rows_of_table(engine_table(dd.from_pandas(rows, npartitions=8)), "y", None)
+    read.keep_rows(0, 131_072)
+    (batch,) = read.batches(Expected(NaiveBayes().specification()))
+    kept, _ = read.keep.rows(batch.model.classes)
+    assert len(kept) > 130_000
+    assert abs(np.mean(kept["x"].to_numpy() >= 300_000) - 0.25) < 0.01

@@ -149,3 +149,17 @@ def test_transactions_of_sqlite(databases):
         assert not connection.in_transaction
         assert connection.execute("PRAGMA query_only").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM sqlite_temp_master").fetchone() == (0,)
+
+
+def test_statements_between_the_opening_and_the_end_of_a_query(databases):
+    """What the user writes after a query was opened is neither undone nor committed by it."""
+    with psycopg.connect(databases.postgres) as connection:
+        connection.execute("CREATE TEMPORARY TABLE mine (x integer)")
+        connection.commit()
+        source = open_query("SELECT * FROM orders LIMIT 3000", connection, batch_rows=500)
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        connection.execute("INSERT INTO mine VALUES (1)")
+        assert sum(batch.rows.num_rows for batch in source.batches(["amount"])) == 3000
+        assert connection.execute("SELECT count(*) FROM mine").fetchone() == (1,)
+        connection.rollback()
+        assert connection.execute("SELECT count(*) FROM mine").fetchone() == (0,)

@@ -55,7 +55,7 @@ class Opened:
 
 
 def opened(fitted: Fitted, table: EngineTable | Source | ArrowTable) -> Opened:
-    """Open a table or a source for predictions; as a frame in memory, it must have all columns of the model."""
+    """Open a table or a source for predictions; it must have all columns of the model, as a frame in memory."""
     source, reader, layout = open_source(table), fitted.reader, fitted.layout
     columns = reader.prediction_columns(source, [fitted.target], (), layout)
     read_as_known(source, columns, reader, layout)

@@ -61,7 +61,7 @@ def _mapped(fitted: Fitted, table: PartitionedTable, method: str, options: dict[
     if not table.positional:
         import pyarrow as pa
 
-        opened(fitted, pa.table({name: pa.nulls(0) for name in table.names}))  # columns that lack are an error here
+        opened(fitted, pa.table({name: pa.nulls(0) for name in table.names}))  # missing columns are an error here
     if not (table.keeps_columns or table.positional):
         table = table.select(columns)
     evaluate = partial(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from suffice.engines.partition_models import merged_partitions
 from suffice.engines.queried_model import queried_model, why_not_queried
 from suffice.engines.summary import Failure, Summary, labelled
@@ -17,7 +19,7 @@ from suffice.learning.kept_rows import KeptRows
 from suffice.learning.labels import LabelReader
 from suffice.learning.training_rows import Expected, LabelledBatch, LabelledSource
 from suffice.model import Model
-from suffice.sources.engine_tables import EngineTable, PartitionedTable
+from suffice.sources.engine_tables import SAMPLE_SEED, EngineTable, PartitionedTable
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import open_source
 from suffice.sources.files.opening import BATCH_ROWS
@@ -81,12 +83,17 @@ class EngineRows(LabelledSource):
             whole = n_rows <= most
             rows = (table.head(None) if whole else table.sample(most, n_rows)).combine_chunks()
             self.source = open_source(rows)
+            if self.keep is not None:
+                self.keep = KeptRows(self.keep.most)  # the first rows are among these
             if whole and self.pushdown is not True:
                 self.how = f"All rows were read from {self.table.engine}."
                 with self._located(partial(self._merged, first, table, expected)):
                     yield from self._here(rows, expected)
                 return
-            head = rows.slice(0, most)
+            head = rows
+            if len(rows) > most:
+                chosen = np.random.default_rng(SAMPLE_SEED).choice(len(rows), most, replace=False)
+                head = rows.take(np.sort(chosen))
             with self._located(partial(self._merged, first, table, expected)):
                 first = self._read(head, replace(expected, check=None, all_rows=False), self.keep)
             assert first is not None
@@ -194,7 +201,7 @@ class EngineRows(LabelledSource):
 
 
 def _rows_within(n_rows: int, n_cells: int, table: EngineTable) -> int:
-    """So many rows, or fewer of a wide table."""
+    """The number of rows, reduced for a wide table."""
     return max(1, min(n_rows, n_cells // len(table.names)))
 
 

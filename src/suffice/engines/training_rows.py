@@ -62,8 +62,7 @@ def rows_of_table(
     progress : callable, optional
         Called with the source after each batch of a stream.
     """
-    if pushdown not in (True, False, "auto"):
-        raise InputError(f"pushdown must be True, False or 'auto'; got {pushdown!r:.80}.", argument="pushdown")
+    check_pushdown(pushdown)
     check_names([name for name in (target, weights) if name is not None], table.names, table.described)
     streams = not isinstance(table, PartitionedTable)
     if streams and (pushdown is False or (pushdown == "auto" and not table.is_elsewhere)):
@@ -71,3 +70,9 @@ def rows_of_table(
         rows.how = f"The rows were streamed from {table.engine}."
         return rows
     return EngineRows(table, target, weights, pushdown=pushdown)
+
+
+def check_pushdown(pushdown: object) -> None:
+    """Raise `InputError` unless it says whether an engine computes aggregates."""
+    if pushdown not in (True, False, "auto"):
+        raise InputError(f"pushdown must be True, False or 'auto'; got {pushdown!r:.80}.", argument="pushdown")

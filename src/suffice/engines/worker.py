@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from suffice.engines.answer_columns import answer_columns, answer_schema, opened
 from suffice.engines.summary import Failure, Summary, as_matrix, labelled, merged, packed, unpacked
+from suffice.exceptions import without_warnings
 from suffice.learning.fitted import Fitted
 from suffice.learning.training_rows import Expected
 from suffice.model_file import model_bytes, model_of_bytes
@@ -79,8 +79,7 @@ def answer_partition(
     """The columns of an answer for some rows."""
     fitted = model.fitted()
     reader, layout = fitted.reader, fitted.layout
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on impossible rows, for example; nobody reads them on a worker
+    with without_warnings():  # on impossible rows, for example; nobody reads them on a worker
         if positional:
             tables = [reader.rows(as_matrix(rows), layout)] if len(rows) else []
         else:

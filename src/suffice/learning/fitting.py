@@ -290,7 +290,8 @@ def _reads_one_column(read: str, unread: Sequence[str]) -> str:
 def no_rows(rows: TrainingRows) -> InputError:
     """The error for a source without rows."""
     source = rows.name if isinstance(rows, LabelledSource) else "X"
-    return InputError(f"{source[0].upper()}{source[1:]} holds no rows.", page="docs/files.md")
+    shown = f"T{source[1:]}" if source.startswith("the ") else source
+    return InputError(f"{shown} holds no rows.", page="docs/files.md")
 
 
 # ---------------------------------------------------------------------- update

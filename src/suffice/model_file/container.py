@@ -225,7 +225,9 @@ def _digest_position(header: bytearray) -> int | None:
 
 def _not_a_model_file(path: str, reason: str) -> ModelFileError:
     if not path:
-        return ModelFileError(f"The content is no model, or it is damaged: {reason}. Give the bytes of a saved model.")
+        return ModelFileError(
+            f"The content is not a model, or it is damaged: {reason}. Give the bytes of a saved model."
+        )
     return ModelFileError(
         f"The file {path!r} is not a model file (did you swap MODEL and DATA?), or it is damaged: {reason}. Give the "
         "path of a saved model.",

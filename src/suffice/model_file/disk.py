@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from suffice.exceptions import ModelFileError, ModelFileMissingError, short, similar_name
+from suffice.exceptions import ModelFileError, ModelFileMissingError, short, similar_name, without_password
 from suffice.model_file.file_locks import NO_LINKS, is_current, try_lock
 
 __all__ = [
@@ -165,7 +165,8 @@ class OpenFile:
         except FileNotFoundError as error:
             near = similar_path(path)
             hint = "Give the path of a saved model." if near is None else f"Did you mean {short(near)}?"
-            raise ModelFileMissingError(f"There is no file {path!r}. {hint}", file=path) from error
+            shown = without_password(path)
+            raise ModelFileMissingError(f"There is no file {shown!r}. {hint}", file=shown) from error
         except (OSError, ValueError) as error:
             raise self._unreadable(error) from error
         try:

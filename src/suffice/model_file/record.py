@@ -110,18 +110,16 @@ def write_model(path: Path, fitted: Fitted) -> None:
     array(['b'], dtype='<U1')
     """
     file = as_path(path)
-    write_whole(file, model_bytes(fitted, file))
+    write_whole(file, _content(fitted, file))
 
 
-def model_bytes(fitted: Fitted, file: str | None = None) -> bytes:
+def model_bytes(fitted: Fitted) -> bytes:
     """Return the bytes that `write_model` writes. Estimators do this in ``to_bytes``.
 
     Parameters
     ----------
     fitted : Fitted
         ``fitted_`` of an estimator.
-    file : str, optional
-        Path of a file, for messages.
 
     Returns
     -------
@@ -146,6 +144,11 @@ def model_bytes(fitted: Fitted, file: str | None = None) -> bytes:
     >>> model_of_bytes(model_bytes(model.fitted_)).model.weights.weight
     array([2., 2.])
     """
+    return bytes(_content(fitted))
+
+
+def _content(fitted: Fitted, file: str | None = None) -> bytearray:
+    """The content of a model file; the path is for messages."""
     model, name = fitted.model, fitted.specification.estimator
     try:
         blocks = fitted.current_model.blocks
@@ -183,7 +186,7 @@ def model_bytes(fitted: Fitted, file: str | None = None) -> bytes:
         }
     except NotStorableError as error:
         raise _not_storable(error, name, blocks, file) from None
-    return bytes(container_bytes(document, writer.arrays, file or ""))
+    return container_bytes(document, writer.arrays, file or "")
 
 
 @cache
@@ -347,7 +350,7 @@ def model_of_bytes(content: bytes | bytearray | memoryview, find: Find = SPECIFI
     >>> from suffice.model_file import model_of_bytes
     >>> model_of_bytes(b"no model")
     Traceback (most recent call last):
-    suffice.exceptions.ModelFileError: The content is no model, or it is damaged: ...
+    suffice.exceptions.ModelFileError: The content is not a model, or it is damaged: ...
     """
     return _checked(read_bytes(content), find, "")
 

@@ -312,7 +312,7 @@ def _of_array(X: Any) -> tuple[NativeFrame, Any]:
 
 
 def _cells_as_they_are() -> contextlib.AbstractContextManager[object]:
-    """Prevents that Dask converts objects, such as numbers among texts, to strings."""
+    """Prevent Dask from converting objects, such as numbers among texts, to strings."""
     import dask
 
     found: contextlib.AbstractContextManager[object] = dask.config.set({"dataframe.convert-string": False})

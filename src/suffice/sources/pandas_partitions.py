@@ -215,7 +215,7 @@ def _arrow_column(values: NativeSeries) -> ArrowArray:
 
 
 def _aligned(column: ArrowArray) -> ArrowArray:
-    """A column whose memory is aligned, which is not so for cells that came over a network."""
+    """A column whose memory is aligned; cells that came over a network may not be."""
     import pyarrow as pa
 
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]

@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+import suffice
 from suffice.exceptions import InputError
 from suffice.sources.files.paths import describe_files, find_files, find_paths, natural_key
 
@@ -127,3 +128,20 @@ def test_two_stars_before_a_name(folder):
     assert find_paths("d/**/e*") == ["d/e", "d/f/e", "d/f/even.csv"]
     assert find_paths("d/*") == ["d/e", "d/f"]
     assert find_paths("-") == ["-"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda uri: suffice.fit(uri, "y"),
+        lambda uri: suffice.fit(uri, ["a", "b"]),
+        lambda uri: suffice.load(uri),
+        lambda uri: suffice.NaiveBayes().fit(uri, "y"),
+    ],
+)
+@pytest.mark.parametrize("uri", ["postgresql://ann:geheim@host/db?sslmode=require", "snowflake://ann:geheim@host/db"])
+def test_no_message_repeats_a_password(call, uri):
+    with pytest.raises(suffice.exceptions.SufficeError) as error:
+        call(uri)
+    facts = [str(error.value), str(error.value.file), repr(error.value)]
+    assert not [each for each in facts if "geheim" in each]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 from suffice.sources.databases.cursors import CursorQuery
@@ -21,22 +22,38 @@ class PsycopgQuery(CursorQuery):
     _was_idle = False
 
     def start(self) -> ResultColumns:
-        """Run the query until its columns are known."""
+        """Run the query until its columns are known.
+
+        If the connection was in no transaction, that of the cursor ends here, so that it never includes statements of
+        the user; the server keeps the rows.
+        """
         self._was_idle = self._connection.info.transaction_status == IDLE
-        return super().start()
+        try:
+            columns = super().start()
+        except BaseException:
+            self._end(self._connection.rollback)
+            raise
+        self._end(self._connection.commit)
+        return columns
+
+    def _end(self, how: Callable[[], None]) -> None:
+        """End the transaction of the cursor, if it is alone in it."""
+        if self._was_idle and not self._connection.autocommit:
+            with contextlib.suppress(Exception):  # of a connection that is lost
+                how()
 
     def _new_cursor(self) -> Any:
         from psycopg.rows import tuple_row
 
         # A cursor of the server needs a transaction, or the server keeps its rows.
-        return self._connection.cursor(
-            f"suffice_{next(CURSORS)}", row_factory=tuple_row, withhold=self._connection.autocommit
-        )
+        return self._connection.cursor(f"suffice_{next(CURSORS)}", row_factory=tuple_row, withhold=self._was_idle)
 
     def close(self) -> None:
-        """Close the cursor."""
+        """Close the cursor; the transaction that this begins is ended."""
+        if self._cursor is None:
+            return
+        alone = self._connection.info.transaction_status == IDLE
         super().close()
-        if self._was_idle:
-            self._was_idle = False
+        if alone and not self._connection.autocommit:
             with contextlib.suppress(Exception):  # of a connection that is lost
-                self._connection.rollback()
+                self._connection.commit()

@@ -69,7 +69,7 @@ class RunningQuery(Protocol):
 
 
 def unreadable_error(column: str, kind: str, advice: str, described: str) -> InputError:
-    """The error for a column whose type is none that models read.
+    """The error for a column whose type models cannot read.
 
     >>> print(unreadable_error("tags", "list<item: int32>", 'CAST("tags" AS text)', "the query on PostgreSQL"))
     Column 'tags' of the query on PostgreSQL has the type list<item: int32>, which cannot be read. Leave it out with \

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias, TypeGuard
 
-from suffice.exceptions import Argument, InputError, listed
+from suffice.exceptions import Argument, InputError, listed, without_password
 from suffice.sources.files.formats import format_by_name
 
 __all__ = [
@@ -136,21 +136,20 @@ def _named(path: str | bytes) -> list[str]:
     if "\0" in given:
         raise InputError(f"There is no file {given!r}: a path cannot hold a NUL character.", file=given)
     expanded = os.path.expanduser(given)
-    if os.path.lexists(expanded) or not glob.has_magic(expanded):
-        if "://" in expanded and not os.path.lexists(expanded):
-            if DATABASE.match(given):
-                raise InputError(  # without the URI, which can hold a password
-                    "This is the URI of a database, not a file. Pass it as ",
-                    Argument("connection"),
-                    ", with a ",
-                    Argument("query"),
-                    ".",
-                    argument="connection",
-                    page="docs/engines.md",
-                )
+    if "://" in expanded and not os.path.lexists(expanded):
+        if DATABASE.match(given):
             raise InputError(
-                f"{given} is a URL, not a file. Download it first, or pipe it to standard input.", file=given
+                "This is the URI of a database, not a file. Pass it as ",
+                Argument("connection"),
+                ", with a ",
+                Argument("query"),
+                ".",
+                argument="connection",
+                page="docs/engines.md",
             )
+        given = without_password(given)
+        raise InputError(f"{given} is a URL, not a file. Download it first, or pipe it to standard input.", file=given)
+    if os.path.lexists(expanded) or not glob.has_magic(expanded):
         return [expanded]  # opening it reports a missing file
     matches = _matches(expanded) or _matches(_escape_folders(expanded))
     if not matches:
