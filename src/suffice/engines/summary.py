@@ -88,8 +88,8 @@ class Summary:
             counts[axis.positions(each.axis.labels)] += each.counts
         schema = self.layout.schema
         kinds = [
-            there if here == "empty" else here
-            for here, there in zip(schema.kinds, other.layout.schema.kinds, strict=True)
+            _kind_of_both(name, here, there)
+            for name, here, there in zip(self.layout.names, schema.kinds, other.layout.schema.kinds, strict=True)
         ]
         layout = self.layout.with_cells_of(other.layout)
         layout = layout if kinds == list(schema.kinds) else replace(layout, schema=replace(schema, kinds=kinds))
@@ -110,6 +110,19 @@ class Summary:
             raise Failure.error(head)
         fitted = model_of_bytes(unpacked(model))
         return cls(fitted.model, fitted.classes, np.array(head["counts"], dtype=np.int64), fitted.layout)
+
+
+def _kind_of_both(name: object, here: str, there: str) -> str:
+    """The kind of a column in the rows of two partitions; one may have no cells, and strings are of two kinds."""
+    if "empty" in (here, there):
+        return there if here == "empty" else here
+    if here != there and not {here, there} <= {"category", "text"}:
+        raise InputError(
+            f"Column {name!r:.80} holds cells of kind {here} in some partitions and of kind {there} in others. Convert "
+            "it to one type.",
+            column=name,
+        )
+    return here
 
 
 class Failure:
