@@ -524,3 +524,19 @@ def test_samples_have_rows_of_all_partitions():
     kept, _ = read.keep.rows(batch.model.classes)
     assert len(kept) > 130_000
     assert abs(np.mean(kept["x"].to_numpy() >= 300_000) - 0.25) < 0.01
+
+
+def cells_of_a_partition(part):
+    cells = [[None] * 11_000, [1, 2] * 50, ["1", "2"] * 50][part]
+    return pd.DataFrame(
+        {"c": pd.Series(cells, dtype=object), "x": np.arange(len(cells)) % 7.0, "y": ["a", "b"] * (len(cells) // 2)}
+    )
+
+
+def test_kinds_of_cells_differ():
+    """A column without cells in the first rows has one kind in all partitions."""
+    with dask.config.set({"dataframe.convert-string": False}):
+        rows = dd.from_map(cells_of_a_partition, range(3), meta=cells_of_a_partition(1).iloc[:0])
+    for some in (rows, dd.concat([rows.partitions[0], rows.partitions[2], rows.partitions[1]])):
+        with pytest.raises(InputError, match="'c' holds cells of kind"):
+            suffice.fit(some, "y", model=NaiveBayes({"c": "categorical"}), validate=False)

@@ -21,6 +21,7 @@ from suffice.sources.engine_types import ArrowTable, NativeFrame
 from suffice.sources.files import open_source
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis
+from suffice.tables.table import Kind
 
 __all__ = ["Failure", "Summary", "as_matrix", "labelled", "merged", "packed", "unpacked"]
 
@@ -112,7 +113,7 @@ class Summary:
         return cls(fitted.model, fitted.classes, np.array(head["counts"], dtype=np.int64), fitted.layout)
 
 
-def _kind_of_both(name: object, here: str, there: str) -> str:
+def _kind_of_both(name: object, here: Kind, there: Kind) -> Kind:
     """The kind of a column in the rows of two partitions; one may have no cells, and strings are of two kinds."""
     if "empty" in (here, there):
         return there if here == "empty" else here
