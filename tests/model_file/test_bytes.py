@@ -36,11 +36,11 @@ def damaged(content):
     changed = bytearray(content)
     changed[len(changed) // 2] ^= 1
     return [
-        (b"", "no model, or it is damaged: it has 0 bytes"),
-        (b"no model", "no model, or it is damaged"),
+        (b"", "not a model, or it is damaged: it has 0 bytes"),
+        (b"no model", "not a model, or it is damaged"),
         (content[:-1], "is cut short"),
         (content + b"\0", "has bytes after its end"),
-        (bytes(changed), "is damaged: its content does not match its checksum|no model, or it is damaged"),
+        (bytes(changed), "is damaged: its content does not match its checksum|not a model, or it is damaged"),
         ((2**40).to_bytes(8, "little") + content[8:], "does not start with a header"),
     ]
 
