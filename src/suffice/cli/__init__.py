@@ -7,10 +7,12 @@ notes, ``--debug``), ``spelling`` (arguments as options), ``reading`` and ``writ
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
 import sys
+from typing import NoReturn
 
 __all__ = ["main"]
 
@@ -35,7 +37,22 @@ def main() -> None:
             suffice(prog_name="suffice", obj=keep_pandas_out)
     except KeyboardInterrupt:
         print("suffice: stopped; nothing was written.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        _end_interrupted()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            _end_interrupted()
+        raise
+
+
+def _end_interrupted() -> NoReturn:
+    """Exit with the code of Ctrl-C.
+
+    If it arrives in Python code that a library runs from C, such as DuckDB, Python would end by the signal later.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # of a stream that is closed
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 def _prepare_streams() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 from suffice.sources.databases.cursors import CursorQuery
@@ -28,19 +27,23 @@ class PsycopgQuery(CursorQuery):
         the user; the server keeps the rows.
         """
         self._was_idle = self._connection.info.transaction_status == IDLE
+        alone = self._was_idle and not self._connection.autocommit
         try:
             columns = super().start()
+            if alone:
+                self._connection.commit()
         except BaseException:
-            self._end(self._connection.rollback)
-            raise
-        self._end(self._connection.commit)
-        return columns
+            from psycopg import Cursor
 
-    def _end(self, how: Callable[[], None]) -> None:
-        """End the transaction of the cursor, if it is alone in it."""
-        if self._was_idle and not self._connection.autocommit:
-            with contextlib.suppress(Exception):  # of a connection that is lost
-                how()
+            cursor = self._cursor
+            super().close()
+            if cursor is not None:
+                Cursor.close(cursor)  # the server may have forgotten it with the transaction
+            if alone:
+                with contextlib.suppress(Exception):  # of a connection that is lost
+                    self._connection.rollback()
+            raise
+        return columns
 
     def _new_cursor(self) -> Any:
         from psycopg.rows import tuple_row
