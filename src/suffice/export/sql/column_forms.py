@@ -104,7 +104,7 @@ def _classes(*arrays: Float | None) -> list[tuple[Any, ...]]:
 
 
 def _square(query: Query, x: Operand, mean: float, low: float, scale: float) -> exp.Expression:
-    """(((x − mean) − low) scale)², infinite or 0 where it is no double."""
+    """(((x − mean) − low) scale)², infinite or 0 where a double cannot hold it."""
     away = subtracted(x, mean)
     z = multiplied(subtracted(away, low), scale)
     if not query.engine.raises:

@@ -96,7 +96,7 @@ class Engine:
         return equal(call("ABS", a), self.double(math.inf))
 
     def is_nan(self, a: Operand) -> exp.Expression | None:
-        """Whether a double is NaN; None if there is no NaN."""
+        """Whether a double is NaN; None if the engine has no NaN."""
         return equal(a, cast(exp.Literal.string("NaN")))
 
     def within(self, a: Operand, least: float, most: float) -> Operand:
@@ -107,7 +107,7 @@ class Engine:
         return self.choice(bounds, a)
 
     def squared(self, z: Operand) -> exp.Expression:
-        """z², infinite or 0 where it is no double."""
+        """z², infinite or 0 where a double cannot hold it."""
         product = multiplied(z, z)
         if not self.raises:
             return product
@@ -150,7 +150,7 @@ class Engine:
         return self.number_cell(cell)
 
     def has_other_type(self, cell: exp.Expression) -> exp.Expression | None:
-        """Whether a cell of a column of numbers is no number; None if the type of a column excludes this."""
+        """Whether a cell of a column of numbers is not a number; None if column types exclude this."""
         return None
 
     def text_cell(self, cell: exp.Expression) -> exp.Expression:
@@ -166,7 +166,7 @@ class Engine:
         return self.choice([(call("ISINF", cell), math.inf)], call("EPOCH", cell))
 
     def has_no_time(self, cell: exp.Expression) -> exp.Expression | None:
-        """Whether a cell of a column of times is no time; None if the type of a column excludes this."""
+        """Whether a cell of a column of times is not a time; None if column types exclude this."""
         return None
 
     def duration(self, cell: exp.Expression) -> exp.Expression:

@@ -148,7 +148,7 @@ class SQLite(Engine):
         return case([(self._is_number(cell), cast(cell)), (self._has_digit(cell), read)])
 
     def has_no_time(self, cell: exp.Expression) -> exp.Expression | None:
-        """Whether a cell is a text that is no time, such as the text 'now' for the time of the query, or bytes."""
+        """Whether a cell is a text that is not a time, such as the text 'now' for the time of the query, or bytes."""
         is_none = either(is_missing(call("STRFTIME", text("%s"), cell)), without(self._has_digit(cell)))
         return both(self.has_other_type(cell), is_none)
 

@@ -90,7 +90,7 @@ def words_of(query: Query, texts: Table, reading: WordReading) -> Table:
 def padded_items(query: Query, texts: Table, reading: WordReading, edge: str) -> Table:
     """The parts of texts between white space (digest, word), with an edge on either side.
 
-    If the edge is no space, it also stands for control characters.
+    If the edge is not a space, it also stands for control characters.
     """
     items = _items(query, texts, f"[^{spaces()}]+", reading)
     word = _lowered(items["word"], reading, query.engine)
