@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -187,13 +188,14 @@ def fit(
         rows = _rows_of_table(table, target, weights, columns, ignore, reading, pushdown, progress)
         return _learned(_estimator("ensemble") if estimator is None else estimator, rows, validate)
     source = _opened(data, target, weights, columns, ignore, reading, query, connection)
-    if estimator is None:
-        estimator = _estimator("text" if source.documents else "ensemble")
-    if target is None and source.documents and MAIL_LABEL in source.names:
-        target = MAIL_LABEL
-    if target is None:
-        raise InputError("Name the column of class labels.", argument="target")
-    return _learned(estimator, LabelledSource(source, target, weights, progress=progress), validate)
+    with nullcontext() if source is data else closing(source):
+        if estimator is None:
+            estimator = _estimator("text" if source.documents else "ensemble")
+        if target is None and source.documents and MAIL_LABEL in source.names:
+            target = MAIL_LABEL
+        if target is None:
+            raise InputError("Name the column of class labels.", argument="target")
+        return _learned(estimator, LabelledSource(source, target, weights, progress=progress), validate)
 
 
 def _learned(estimator: GenerativeClassifier, rows: TrainingRows, validate: Any) -> GenerativeClassifier:

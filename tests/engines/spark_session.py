@@ -49,10 +49,11 @@ def spark_session(settings: dict[str, str] | None = None, *, master: str = TWO_W
             builder = SparkSession.builder.master(master).appName("tests of Suffice")
             for name, value in (_settings(home) | (settings or {})).items():
                 builder = builder.config(name, value)
+            session = builder.getOrCreate()
             try:
-                yield builder.getOrCreate()
+                yield session
             finally:
-                _stop()
+                _stop(session)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -127,11 +128,10 @@ def environment(home: Path) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _stop() -> None:
-    """Stop the session, its executors and its JVM."""
-    session, gateway = SparkSession.getActiveSession(), SparkContext._gateway
-    if session is not None:
-        session.stop()
+def _stop(session: SparkSession) -> None:
+    """Stop a session, its executors and its JVM."""
+    gateway = SparkContext._gateway
+    session.stop()  # it need not be the active one of this thread
     if gateway is None:
         return
     gateway.shutdown()

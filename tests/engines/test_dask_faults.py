@@ -70,6 +70,11 @@ def running(client):
     return dict(found.values())
 
 
+def queued(client):
+    """The number of tasks that wait in the worker processes."""
+    return sum(client.run(lambda dask_worker: len(dask_worker.state.ready)).values())
+
+
 def fit(table):
     return NaiveBayes().fit(table[[*COLUMNS, "returned"]], "returned")
 
@@ -156,6 +161,9 @@ def test_an_interrupted_fit(two_workers, tmp_path):
         interrupting.result()
     assert seen == [1]
     wait_until(lambda: not on_scheduler(two_workers))
+    wait_until(
+        lambda: not queued(two_workers) and sum(running(two_workers).values()) <= 1
+    )  # they have heard of it, too
     done = len(attempts(tmp_path))
     assert done < PARTS
     (tmp_path / "go").touch()

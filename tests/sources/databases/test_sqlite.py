@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import os
 import sqlite3
 
 import numpy as np
@@ -160,3 +161,24 @@ def test_wrong_usage(options, argument):
     with pytest.raises(InputError) as error:
         suffice.fit(**options)
     assert error.value.argument == argument
+
+
+def test_a_fit_that_fails_closes_the_database(rows):
+    """At once, not when the error is forgotten: a notebook keeps its last error, and the file would stay locked."""
+    _, path = rows
+
+    def opened():
+        links = (f"/proc/self/fd/{each}" for each in os.listdir("/proc/self/fd"))
+        return [os.readlink(link) for link in links if os.path.lexists(link)].count(str(path))
+
+    before, errors = opened(), []
+    for query, target, message in [
+        ("SELECT x, x, k FROM t", "k", "several columns called 'x'"),
+        ("SELECT x FROM t", "k", "no column 'k'"),
+        ("SELECT x, k FROM t", None, "Name the column of class labels"),
+        (f"SELECT CASE WHEN rowid < {N} THEN x ELSE 'much' END AS x, k FROM t", "k", "'much' is not a number"),
+    ]:
+        with pytest.raises(InputError, match=message) as error:
+            suffice.fit(query=query, connection=f"sqlite:///{path}", target=target)
+        errors.append(error)
+        assert opened() == before

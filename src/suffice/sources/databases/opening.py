@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, SufficeError
 from suffice.sources.databases.query_rows import QueryRows
 from suffice.sources.databases.results import RunningQuery
 from suffice.sources.databases.statements import statement
@@ -112,7 +112,11 @@ def open_query(
         files=database.files,
         secrets=database.secrets,
     )
-    return source_of(rows, options, columns, ignore)
+    try:
+        return source_of(rows, options, columns, ignore)
+    except SufficeError:
+        rows.close()  # the traceback refers to them, perhaps for long
+        raise
 
 
 def _with(kind: Callable[[str, str, int, Any], RunningQuery], place: Any) -> Callable[[str, str, int], RunningQuery]:

@@ -76,7 +76,11 @@ class QueryRows:
         self._next: RunningQuery | None = query
         weakref.finalize(self, query.close)  # if the rows are never read
         self._options = replace(options, types={**columns.types, **options.types})
-        self._check_names(columns.schema.names)
+        try:
+            self._check_names(columns.schema.names)
+        except InputError:
+            query.close()  # the traceback refers to these rows, perhaps for long
+            raise
         self.layout = columnar_layout(columns.schema, self._options.types, described)
         self.layout.unreadable.update(columns.unreadable)
         self.layout.unreadable.update({name: e for name, e in columns.mixed.items() if name not in options.types})
@@ -111,6 +115,10 @@ class QueryRows:
     def stop(self) -> None:
         """Cancel the statement, for whose rows a thread may wait."""
         self._running.cancel()
+
+    def close(self) -> None:
+        """Close the query."""
+        self._running.close()
 
     def _check_names(self, names: Sequence[str]) -> None:
         repeated = [name for name, times in Counter(names).items() if times > 1]

@@ -164,6 +164,9 @@ class FileRows:
         for raw in self._inputs:
             raw.stop()
 
+    def close(self) -> None:
+        """Do nothing: an iterator closes the files that it opens."""
+
 
 def _unite_column(first: FileLayout, layout: FileLayout, name: str) -> None:
     """Extend the type and format of a column by those of another file, in which the column has values."""

@@ -194,6 +194,9 @@ class MailRows:
         if self._input is not None:
             self._input.stop()
 
+    def close(self) -> None:
+        """Do nothing: an iterator closes the files that it opens."""
+
 
 def _classes(path: str) -> list[tuple[str | None, str]]:
     """The classes of a path, each with the location of its mails. None stands for a file that has no class."""

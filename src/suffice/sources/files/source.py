@@ -67,6 +67,10 @@ class Rows(Protocol):
         """Unblock threads that wait for rows."""
         ...
 
+    def close(self) -> None:
+        """Close what was opened for rows that were not read."""
+        ...
+
 
 class Source:
     r"""Rows of files, a stream or mails, which are read in batches of bounded memory.
@@ -404,6 +408,13 @@ class Source:
         finally:
             read.close()
         self.done_bytes = self.total_bytes or self.done_bytes
+
+    def close(self) -> None:
+        """End the reading of rows, and close the files or the query. Can be called again."""
+        reader = None if self._reader is None else self._reader()
+        if reader is not None:
+            reader.close()
+        self._rows.close()
 
     def __repr__(self) -> str:
         return f"Source({described_name(self.name)}: {listed(self.names)})"

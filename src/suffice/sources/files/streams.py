@@ -90,6 +90,9 @@ class StreamRows:
     def stop(self) -> None:
         """Do nothing: no other thread reads."""
 
+    def close(self) -> None:
+        """Do nothing: the stream is the user's."""
+
     def _new_reader(self) -> ArrowReader:
         import pyarrow as pa
 
