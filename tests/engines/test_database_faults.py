@@ -126,10 +126,10 @@ OTHERS = "FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <>
 END = f"SELECT count(pg_terminate_backend(pid)) {OTHERS}"
 
 
-def wait_until_active(server):
-    """Wait until the server works for another connection."""
+def wait_until_asleep(server):
+    """Wait until the server runs ``pg_sleep`` for another connection."""
     for _ in range(TRIES):
-        if server.run(f"SELECT count(*) {OTHERS} AND state = 'active'") != "0":
+        if server.run(f"SELECT count(*) {OTHERS} AND wait_event = 'PgSleep'") != "0":
             return
         time.sleep(0.05)
     raise AssertionError("no query began")
@@ -153,7 +153,7 @@ def test_a_connection_lost_while_rows_are_read(databases, postgres_server, name)
 @pytest.mark.parametrize("name", SERVER)
 def test_a_connection_lost_before_the_first_row(databases, postgres_server, name):
     def end():
-        wait_until_active(postgres_server)
+        wait_until_asleep(postgres_server)
         postgres_server.run(END)
 
     query = "SELECT 1.0 AS x, 'a' AS k WHERE pg_sleep(60) IS NULL"
