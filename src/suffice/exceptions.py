@@ -677,6 +677,15 @@ def columns_at(names: Sequence[object], at: Iterable[int] | None = None) -> str:
     return f"{'column' if len(chosen) == 1 else 'columns'} {listed(chosen)}"
 
 
+def at_start(described: str) -> str:
+    """A description of rows at the start of a sentence; the name of a file stays as it is.
+
+    >>> at_start("the query on SQLite"), at_start("orders.csv")
+    ('The query on SQLite', 'orders.csv')
+    """
+    return f"T{described[1:]}" if described.startswith("the ") else described
+
+
 def without_password(text: str) -> str:
     """A text without the password of a URI in it.
 

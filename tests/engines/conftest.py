@@ -1,4 +1,4 @@
-"""Fixtures for tests of engines: each engine is started once, and stopped at the end."""
+"""Fixtures for tests of engines, which are stopped at the end."""
 
 import signal
 
@@ -26,3 +26,12 @@ def postgres_server():
 def postgres(postgres_server):
     """Connection URI of a PostgreSQL server, for a user who may create tables."""
     return postgres_server.uri
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """A session of Spark with two executors."""
+    from engines.spark_session import spark_session
+
+    with spark_session() as session:
+        yield session

@@ -14,7 +14,7 @@ from pyspark.sql import functions
 import suffice
 from engines import spark_partitions
 from engines.compare import METHODS, assert_same_predictions, assert_same_statistics
-from engines.spark_session import PANDAS_3, spark_session
+from engines.spark_session import PANDAS_3
 from engines.tables import COLUMNS, mixed_table
 from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, InputError, NaiveBayes, TextNaiveBayes
 from suffice.engines import engine_rows
@@ -43,12 +43,6 @@ AGGREGATES = {
     "covariance": (GaussianDiscriminant("own", missing="drop"), [*NUMBERS, "filled"]),
     "joint table": (NaiveBayes({("country", "channel"): "joint_table", "amount": "gamma"}), ["amount", *DISCRETE]),
 }
-
-
-@pytest.fixture(scope="module")
-def spark():
-    with spark_session() as session:
-        yield session
 
 
 @pytest.fixture(scope="module")

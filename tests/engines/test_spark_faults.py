@@ -17,7 +17,7 @@ import suffice
 from engines import spark_partitions
 from engines.compare import assert_same_statistics
 from engines.spark_partitions import attempts, is_running, wait_until
-from engines.spark_session import PANDAS_3, spark_session
+from engines.spark_session import PANDAS_3
 from engines.tables import mixed_table
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
 from suffice.engines import engine_rows
@@ -34,12 +34,6 @@ TABLE = (
 )
 MODEL = NaiveBayes({"comment": "text", "visits": "poisson", "row": None})
 MERGED = "Models of the partitions were merged by Spark."
-
-
-@pytest.fixture(scope="module")
-def spark():
-    with spark_session() as session:
-        yield session
 
 
 @pytest.fixture(scope="module")

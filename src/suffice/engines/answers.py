@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.engines.answer_columns import PREFIX, answer_schema, opened
 from suffice.engines.worker import SentModel, answer_partition
-from suffice.exceptions import InputError, listed, short
+from suffice.exceptions import InputError, at_start, listed, short
 from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Array
 from suffice.sources.engine_tables import Answers, EngineTable, PartitionedTable, engine_table
@@ -50,8 +50,7 @@ def _mapped(fitted: Fitted, table: PartitionedTable, method: str, options: dict[
         clashes = [name for name in schema.names if name in table.names]
         if clashes:
             raise InputError(
-                f"{table.described[0].upper()}{table.described[1:]} has {listed(clashes)} already, a column of the "
-                "answer. Rename it.",
+                f"{at_start(table.described)} has {listed(clashes)} already, a column of the answer. Rename it.",
                 column=clashes[0],
             )
     elif table.positional:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.engines.summary import Summary
-from suffice.exceptions import InputError, SufficeError, counted
+from suffice.exceptions import InputError, SufficeError, at_start, counted
 from suffice.learning.fitted import Fitted
 from suffice.learning.labels import LabelReader
 from suffice.learning.training_rows import LabelledBatch
@@ -98,7 +98,7 @@ def _check_same_rows(answer: Answer, axis: ClassAxis, weight: Float, table: Engi
     np.add.at(found, positions[known], np.array(answer[TOTAL], dtype=np.float64)[known])
     if not known.all() or not np.allclose(found, weight, rtol=1e-9, atol=0):
         raise InputError(
-            f"{table.described[0].upper()}{table.described[1:]} has other rows each time it is computed. Keep its rows "
+            f"{at_start(table.described)} has other rows each time it is computed. Keep its rows "
             "first, for example in a table.",
             page="docs/engines.md",
         )

@@ -16,6 +16,7 @@ from suffice.exceptions import (
     InputError,
     SingularCovarianceWarning,
     SufficeWarning,
+    at_start,
     listed,
 )
 from suffice.families.given_priors import check_named_classes
@@ -290,8 +291,7 @@ def _reads_one_column(read: str, unread: Sequence[str]) -> str:
 def no_rows(rows: TrainingRows) -> InputError:
     """The error for a source without rows."""
     source = rows.name if isinstance(rows, LabelledSource) else "X"
-    shown = f"T{source[1:]}" if source.startswith("the ") else source
-    return InputError(f"{shown} holds no rows.", page="docs/files.md")
+    return InputError(f"{at_start(source)} holds no rows.", page="docs/files.md")
 
 
 # ---------------------------------------------------------------------- update

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.exceptions import InputError, at_start, did_you_mean, listed
 from suffice.numerics.types import Array
 from suffice.sources.engine_types import ArrowReader, ArrowSchema, ArrowTable, NativeFrame
 
@@ -197,7 +197,7 @@ def check_names(names: Sequence[str], available: Sequence[str], described: str) 
         if name not in available:
             hint = did_you_mean(name, available)
             raise InputError(
-                f"{described[0].upper()}{described[1:]} has no column {name!r:.80}.{hint} It has {listed(available)}.",
+                f"{at_start(described)} has no column {name!r:.80}.{hint} It has {listed(available)}.",
                 column=name,
             )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from suffice.exceptions import Argument, InputError, SufficeError, counted, listed
+from suffice.exceptions import Argument, InputError, SufficeError, at_start, counted, listed
 from suffice.sources.databases.driver_errors import advice, sentence_of
 from suffice.sources.databases.interruption import interruptible
 from suffice.sources.databases.results import ResultColumns, RunningQuery
@@ -78,10 +78,10 @@ class QueryRows:
         self._options = replace(options, types={**columns.types, **options.types})
         try:
             self._check_names(columns.schema.names)
-        except InputError:
+            self.layout = columnar_layout(columns.schema, self._options.types, described)
+        except SufficeError:
             query.close()  # the traceback refers to these rows, perhaps for long
             raise
-        self.layout = columnar_layout(columns.schema, self._options.types, described)
         self.layout.unreadable.update(columns.unreadable)
         self.layout.unreadable.update({name: e for name, e in columns.mixed.items() if name not in options.types})
 
@@ -124,7 +124,7 @@ class QueryRows:
         repeated = [name for name, times in Counter(names).items() if times > 1]
         if repeated or "" in names:
             problem = f"several columns called {listed(repeated)}" if repeated else "a column without a name"
-            raise InputError(f"{self._sentence_start} returns {problem}. Name its columns with AS.", page=PAGE)
+            raise InputError(f"{at_start(self.name)} returns {problem}. Name its columns with AS.", page=PAGE)
 
     def _check_typed(self, rows: ArrowRows, columns: Sequence[str]) -> None:
         """Raise if a column has its first value when its type should be known."""
@@ -166,7 +166,7 @@ class QueryRows:
         """Call a driver; an error of it becomes an `InputError` that quotes it, and holds nothing else of it."""
         if query.superseded:
             raise InputError(
-                f"{self._sentence_start} stopped after {counted(self._n_rows, 'row')}, because another query began on "
+                f"{at_start(self.name)} stopped after {counted(self._n_rows, 'row')}, because another query began on "
                 "its connection. Read the rows to the end before, or use a second connection.",
                 argument="connection",
                 page=PAGE,
@@ -183,8 +183,4 @@ class QueryRows:
         if query.connecting_to:
             return f"Cannot connect to {query.connecting_to}"
         failed = f"stopped after {counted(self._n_rows, 'row')}" if self._n_rows else "failed"
-        return f"{self._sentence_start} {failed}"
-
-    @property
-    def _sentence_start(self) -> str:
-        return f"{self.name[0].upper()}{self.name[1:]}"
+        return f"{at_start(self.name)} {failed}"

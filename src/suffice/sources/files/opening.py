@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO, TypeGuard
 
-from suffice.exceptions import Argument, InputError, listed
+from suffice.exceptions import Argument, InputError, at_start, listed
 from suffice.sources.engine_tables import PartitionedTable, engine_table
 from suffice.sources.files.cell_formats import check_date_format
 from suffice.sources.files.formats import check_format
@@ -245,7 +245,7 @@ def _rows_of(data: object, format: str | None, options: ReadOptions, text_column
     table = engine_table(data)
     if isinstance(table, PartitionedTable):
         raise InputError(
-            f"{table.described[0].upper()}{table.described[1:]} cannot be read here. Models learn from it with fit, "
+            f"{at_start(table.described)} cannot be read here. Models learn from it with fit, "
             "partial_fit and remove, and predict for it; for anything else, collect some of its rows.",
             page="docs/engines.md",
         )

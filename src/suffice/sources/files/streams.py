@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from suffice.exceptions import InputError, counted
+from suffice.exceptions import InputError, at_start, counted
 from suffice.sources.engine_types import ArrowReader, ArrowSchema, NativeFrame
 from suffice.sources.files.batch import RowNumbers
 from suffice.sources.files.columnar import RequestedColumns, check_valid, columnar_layout
@@ -83,8 +83,7 @@ class StreamRows:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             reason = (lines[-1] if "Python exception" in lines[0] else lines[0]).rstrip(".")
             raise InputError(
-                f"{self._described[0].upper()}{self._described[1:]} raised an error after "
-                f"{counted(self._n_rows, 'row')}: {reason}."
+                f"{at_start(self._described)} raised an error after {counted(self._n_rows, 'row')}: {reason}."
             ) from error
 
     def stop(self) -> None:
