@@ -342,6 +342,13 @@ if "DuckDB" in ENGINES:
                 suffice.fit(fails, "y", model=NaiveBayes(), pushdown=pushdown, validate=False)
         with pytest.raises(InputError, match='Polars could not read the lazy frame: unable to find column "nope"'):
             NaiveBayes().fit(connection.sql("FROM orders").pl().lazy().select("nope", "y"), "y")
+        with pytest.raises(InputError, match=r"^Polars could not read the lazy frame: No such file"):
+            NaiveBayes().fit(pl.scan_parquet("/nowhere.parquet"), "y")
+        late = connection.sql(
+            "SELECT CASE WHEN i = 200000 THEN error('boom') ELSE i END AS id, i % 2 AS y FROM range(200001) r(i)"
+        )
+        with pytest.raises(InputError, match=r"^DuckDB could not .*boom, after 131,072 rows\.$"):
+            suffice.fit(late, "y", model=NaiveBayes(), validate=False)
         relation = connection.sql("FROM orders")
         connection.close()
         with pytest.raises(InputError, match=r"DuckDB could not read the DuckDB relation: .*closed"):

@@ -80,6 +80,6 @@ class PolarsTable(StreamedTable):
 
         try:
             yield
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).strip().splitlines()[0].rstrip(".")
             raise InputError(f"Polars could not read the lazy frame: {reason}.") from error

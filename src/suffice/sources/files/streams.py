@@ -14,6 +14,9 @@ from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
 
 __all__ = ["StreamRows"]
 
+OF_ENGINE = f"{InputError.__module__}.{InputError.__qualname__}: "
+"""What Arrow writes before the sentence of an error that an engine has raised within a stream."""
+
 
 class StreamRows:
     """Rows of an object with ``__arrow_c_stream__``.
@@ -82,9 +85,10 @@ class StreamRows:
             # Arrow quotes an exception of Python code with its traceback; the last line tells what happened.
             lines = str(error).strip().splitlines() or [type(error).__name__]
             reason = (lines[-1] if "Python exception" in lines[0] else lines[0]).rstrip(".")
-            raise InputError(
-                f"{at_start(self._described)} raised an error after {counted(self._n_rows, 'row')}: {reason}."
-            ) from error
+            after = f"after {counted(self._n_rows, 'row')}"
+            if reason.startswith(OF_ENGINE):
+                raise InputError(f"{reason.removeprefix(OF_ENGINE)}, {after}.") from error
+            raise InputError(f"{at_start(self._described)} raised an error {after}: {reason}.") from error
 
     def stop(self) -> None:
         """Do nothing: no other thread reads."""
