@@ -26,7 +26,7 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.leave_one_out import leave_one_out_cells
 from suffice.families.linear import row_blocks
 from suffice.families.log_normal import is_positive, logarithms
-from suffice.numerics.gamma_function import excess, stirling_gap
+from suffice.numerics.gamma_function import excess, log_quotient, stirling_gap
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, check_least, moments_by_class, number
@@ -158,18 +158,18 @@ class Gamma(IndependentColumns):
         safe = np.where(a > 0, a, 1.0)
         scale = np.where(mean > 0, mean, 1.0)
         # Relative to the mean, so nothing cancels if the shape is large.
-        away = (v - scale) / scale
+        away, logs = (v - scale) / scale, log_quotient(v, scale)
         if self.estimation == "bayes":
             # x/mean = 1 + t has an F distribution with 2a and 2an degrees of freedom: its density is
             # (1 + t)^a / (1 + t/(n + 1))^{a(n+1)}, up to factors that do not depend on t.
             many = np.where(n > 0, n, 1.0)
-            total = safe * many
+            total, share = safe * many, away / (many + 1)
             norm = stirling_gap(safe) + stirling_gap(total) - stirling_gap(safe + total)
-            near = (safe + total) * excess(away / (many + 1)) - safe * excess(away)
-            far = safe * np.log1p(away) - (safe + total) * np.log1p(away / (many + 1))  # without t, which cancels
+            near = (safe + total) * excess(share) - safe * excess(away, logs)
+            far = safe * logs - (safe + total) * np.log1p(share)  # without t, which cancels
             spread = np.where(np.abs(away) < 1, near, far)
             return np.where(a > 0, norm + spread - np.log(v), 0.0)
-        return np.where(a > 0, stirling_gap(safe) - safe * excess(away) - np.log(v), 0.0)
+        return np.where(a > 0, stirling_gap(safe) - safe * excess(away, logs) - np.log(v), 0.0)
 
     def leave_one_out_terms(
         self,
@@ -231,7 +231,7 @@ class Gamma(IndependentColumns):
         safe, mean = np.where(known, a, 1.0), np.where(known, parameters.mean, 1.0)
         every = np.where(known, prior.mean[:, :d], 1.0)
         gap = _gap(every, prior.mean[:, d:], _variance(prior)[:, d:])
-        each = weight * (stirling_gap(safe) - safe * (gap + excess((every - mean) / mean)))
+        each = weight * (stirling_gap(safe) - safe * (gap + excess((every - mean) / mean, log_quotient(every, mean))))
         return float(np.where(known, each, 0.0).sum())
 
     def log_evidence(self, statistic: Moments) -> float:

@@ -1,4 +1,4 @@
-"""Ratios of gamma functions, computed without cancellation where the functions themselves are huge."""
+"""Ratios of gamma functions, and logarithms of ratios, without cancellation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import scipy
 
 from suffice.numerics.types import Float
 
-__all__ = ["excess", "log_rise", "stirling_gap"]
+__all__ = ["excess", "log_quotient", "log_rise", "stirling_gap"]
 
 LARGE = 16.0  # Stirling's series has sixteen digits from here on
+NEAR = 0.1  # below, t − log(1 + t) is a series
 
 
 def log_rise(a: Float | float, x: Float | float) -> Float:
@@ -38,18 +39,37 @@ def stirling_gap(a: Float | float) -> Float:
     return np.where(large, series, small * np.log(small) - small - scipy.special.gammaln(small))
 
 
-def excess(t: Float | float) -> Float:
+def excess(t: Float | float, log_one_more: Float | None = None) -> Float:
     """t − log(1 + t) for t > −1, accurate to the last digits also near zero, where it is about t²/2.
 
+    If 1 + t is a quotient that may be near zero, t has lost its digits; give `log_quotient` as ``log_one_more``.
     >>> float(excess(1e-9))
-    4.999999996666667e-19
+    4.999999996666666e-19
     """
     t = np.asarray(t, dtype=np.float64)
-    near = np.abs(t) < 0.01
-    s = np.where(near, t, 0.0)
-    series = s * s * (1 / 2 - s * (1 / 3 - s * (1 / 4 - s * (1 / 5 - s * (1 / 6 - s * (1 / 7 - s / 8))))))
-    far = np.where(near, 1.0, t)
-    return np.where(near, series, far - np.log1p(far))
+    near = np.abs(t) < NEAR
+    if log_one_more is None:
+        log_one_more = np.log1p(t, out=np.zeros_like(t), where=~near)
+    # With s = t/(2 + t), log(1 + t) = 2 artanh s = 2 (s + s³/3 + s⁵/5 + …).
+    small = np.where(near, t, 0.0)
+    s = small / (2 + small)
+    q = s * s
+    series = 1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q / 13))))
+    return np.where(near, s * (small - 2 * q * series), t - log_one_more)
+
+
+def log_quotient(x: Float | float, y: Float | float) -> Float:
+    """log x/y for positive numbers, accurate to the last digits also where x/y is about 1, or is no double.
+
+    >>> round(float(log_quotient(1e-300, 1e300)), 9)
+    -1381.551055796
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        out, away = np.asarray(np.log(x / y)), np.asarray((x - y) / y)
+        np.log1p(away, out=out, where=np.abs(away) < 0.5)
+        is_regular = np.abs(out) < 690.0  # otherwise x/y is too small to have all digits, or infinite
+        return out if is_regular.all() else np.where(is_regular, out, np.log(x) - np.log(y))
 
 
 def _correction(z: Float) -> Float:
