@@ -140,6 +140,20 @@ def test_many_texts_with_many_words(postgres):
         assert_scored(run(frame, statement(model, frame, dialect)), model, rows, 1e-12)
 
 
+@pytest.mark.parametrize("name", ["fragments", "characters", "within words"])
+def test_long_texts(name, postgres):
+    """A statement that read a text from its beginning for each character would take hours, and stops after a minute."""
+    X, y = hostile_texts(300, 0)
+    model = MODELS[name]().fit(X, y)
+    rng = np.random.default_rng(7)
+    letters = rng.choice(list("ab cé日👍"), 200_000)
+    rows = np.array(["".join(letters), "".join(letters).replace(" ", ""), "", " ", "a", "日本", None], dtype=object)
+    frame = frame_of(rows)
+    limited = in_postgres(f"{postgres}?options=-c%20statement_timeout%3D60s")
+    for dialect, run in (("duckdb", in_duckdb), ("postgres", limited)):
+        assert_scored(run(frame, statement(model, frame, dialect)), model, rows, 1e-12)
+
+
 def mixed_tables():
     """A table with two columns of texts, and labels."""
     rng = np.random.default_rng(3)

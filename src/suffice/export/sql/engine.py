@@ -7,22 +7,25 @@ numbers that are not finite, in dates, and in how a whole row is kept beside com
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from sqlglot import exp
 
 from suffice.export.sql.expressions import (
+    Name,
     Operand,
     added,
     aliased,
     at_most,
+    balanced,
     call,
     case,
     cast,
     divided,
     equal,
     expression_of,
+    is_present,
     less,
     multiplied,
     number,
@@ -199,9 +202,24 @@ class Engine:
         """A list of all parts of a text that match a regular expression."""
         return call("REGEXP_EXTRACT_ALL", a, text(pattern))
 
-    def up_to(self, n: Operand) -> exp.Expression:
-        """A row for each of the numbers from 1 to n, none for 0."""
-        return call("UNNEST", call("GENERATE_SERIES", 1, n))
+    def characters(self, a: Operand) -> exp.Expression:
+        """A list of the characters of a text; NULL, or no characters, for an empty one."""
+        return call("STRING_SPLIT", call("NULLIF", a, text("")), text(""))
+
+    def starts(self, word: Operand, most: int) -> dict[str, Operand]:
+        """Columns with a row for each character of a text, for `run_from`; runs have at most this many characters.
+
+        They hold the character and those after it. Lists that are taken apart side by side end with NULL. SUBSTRING in
+        each row would be slow, because it reads a text from its beginning.
+        """
+        rests = [word if i == 0 else call("SUBSTRING", word, i + 1) for i in range(most)]
+        return {f"after_{i}": call("UNNEST", self.characters(each)) for i, each in enumerate(rests)}
+
+    def run_from(self, starts: Mapping[str, Name], n: int) -> tuple[exp.Expression, exp.Expression]:
+        """Whether the text has n characters from a row of `starts` on, and these characters."""
+        characters = [exp.column(starts[f"after_{i}"]) for i in range(n)]
+        run = balanced(lambda a, b: exp.DPipe(this=a, expression=b), characters)
+        return is_present(starts[f"after_{n - 1}"]), run
 
     def items(self, values: Operand, item: str, position: str) -> list[exp.Expression]:
         """Columns with the items of a list, each in a row of its own, and their positions."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.export.sql.engine import Engine, collated
 from suffice.export.sql.expressions import (
+    Name,
     Operand,
     added,
     at_most,
@@ -82,9 +83,9 @@ class Postgres(Engine):
         found = call("REGEXP_MATCHES", a, text(pattern), text("g"))
         return call("ARRAY", exp.select(call("ARRAY_TO_STRING", found, text(""))))
 
-    def up_to(self, n: Operand) -> exp.Expression:
-        """The function returns rows."""
-        return call("GENERATE_SERIES", 1, n)
+    def characters(self, a: Operand) -> exp.Expression:
+        """NULL in place of a separator splits everywhere."""
+        return call("STRING_TO_ARRAY", a, exp.null())
 
     def same_name(self, name: str) -> str:
         """Names in quotes differ by case."""
@@ -232,9 +233,16 @@ class Spark(Engine):
         """The last argument says that the whole match counts."""
         return call("REGEXP_EXTRACT_ALL", a, text(pattern), 0)
 
-    def up_to(self, n: Operand) -> exp.Expression:
-        """A sequence from 1 to 0 would go down."""
-        return call("EXPLODE", case([(less(0, n), call("SEQUENCE", 1, n))]))
+    def starts(self, word: Operand, most: int) -> dict[str, Operand]:
+        """The text, its length and each position: a SELECT takes a single list apart."""
+        size = call("LENGTH", word)
+        positions = case([(less(0, size), call("SEQUENCE", 1, size))])  # from 1 to 0 it would go down
+        return {"word": word, "size": size, "start": call("EXPLODE", positions)}
+
+    def run_from(self, starts: Mapping[str, Name], n: int) -> tuple[exp.Expression, exp.Expression]:
+        """A part of the text."""
+        fits = at_most(added(starts["start"], n - 1), starts["size"])
+        return fits, call("SUBSTRING", starts["word"], starts["start"], n)
 
     def items(self, values: Operand, item: str, position: str) -> list[exp.Expression]:
         """One function has both columns."""

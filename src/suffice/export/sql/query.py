@@ -166,6 +166,11 @@ class Query:
         """A query without columns on the user's table, for `derive`."""
         return exp.select().from_(self._source(), copy=False)
 
+    def rows_once(self, table: Table) -> exp.Select:
+        """A query without columns on a table whose columns the engine computes once for each row, for `derive`."""
+        once = self.engine.fenced(exp.select(*map(exp.column, table.columns)).from_(table.name))
+        return exp.select().from_(once.subquery("once"), copy=False)
+
     def join(self, table: Table, on: Mapping[Name, Operand]) -> None:
         """Let the columns of a table be those of its row with these values, or NULL if there is no such row."""
         condition = balanced(

@@ -9,14 +9,9 @@ from sqlglot import exp
 from suffice.export.sql.cells import Cells
 from suffice.export.sql.expressions import (
     Operand,
-    added,
     aliased,
-    at_most,
-    both,
     call,
     cast,
-    either,
-    equal,
     is_present,
     less,
     text,
@@ -97,21 +92,13 @@ def _runs_of_characters(
     query: Query, items: Table, sizes: tuple[int, int], *, short: bool = False, mark: str = ""
 ) -> list[Run]:
     """Runs of characters within items, after a mark. An item that is shorter than all runs is a run if ``short``."""
-    size = call("LENGTH", items["word"])
-    values: dict[str, Operand] = {
-        "digest": items["digest"],
-        "word": items["word"],
-        "size": size,
-        "start": query.engine.up_to(size),
-    }
-    starts = query.derive("starts", values, items.rows())
-    word, length, start = starts["word"], starts["size"], starts["start"]
-    least, most = sizes
-    out: list[Run] = []
+    engine, word, (least, most) = query.engine, items["word"], sizes
+    values: dict[str, Operand] = {"digest": items["digest"], **engine.starts(word, most)}
+    starts = query.derive("starts", values, query.rows_once(items))
+    found: list[Run] = []
+    if short:
+        found.append((items.rows().where(less(call("LENGTH", word), least)), items["digest"], word))
     for n in range(least, most + 1):
-        fits = at_most(added(start, n - 1), length)
-        if short and n == least:
-            fits = either(fits, both(less(length, n), equal(start, 1)))
-        run = call("SUBSTRING", word, start, n)
-        out.append((starts.rows().where(fits), starts["digest"], joined([text(mark), run]) if mark else run))
-    return out
+        fits, run = engine.run_from({each.rpartition("_")[0]: each for each in starts.columns}, n)
+        found.append((starts.rows().where(fits), starts["digest"], run))
+    return [(rows, digest, joined([text(mark), run]) if mark else run) for rows, digest, run in found]

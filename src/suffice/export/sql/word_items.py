@@ -106,7 +106,7 @@ def whole_texts(query: Query, texts: Table, reading: WordReading) -> Table:
     content = engine.replaced(_prepared(texts["content"], reading, engine), f"[{spaces()}][{spaces()}]+", " ")
     whole = query.derive("prepared", {"digest": texts["digest"], "word": content}, texts.rows())
     lowered = _lowered(whole["word"], reading, engine)
-    return query.derive("whole", {"digest": whole["digest"], "word": lowered}, whole.rows())
+    return query.derive("whole", {"digest": whole["digest"], "word": lowered}, query.rows_once(whole))
 
 
 def joined(parts: list[Operand]) -> exp.Expression:
@@ -120,9 +120,10 @@ def _items(query: Query, texts: Table, pattern: str, reading: WordReading) -> Ta
     found = engine.all_matches(_prepared(texts["content"], reading, engine), pattern)
     lists = query.derive("lists", {"digest": texts["digest"], "list": found}, texts.rows())
     digest, word, position = own = query.names_of_next(COLUMNS)
-    select = exp.select(aliased(lists["digest"], digest), *engine.items(lists["list"], word, position))
-    once = engine.fenced(exp.select(*map(exp.column, lists.columns)).from_(lists.name))
-    return query.add_table("items", own, select.from_(once.subquery("lists"), copy=False))
+    rows = query.rows_once(lists)
+    for each in (aliased(lists["digest"], digest), *engine.items(lists["list"], word, position)):
+        rows = rows.select(each, copy=False)
+    return query.add_table("items", own, rows)
 
 
 # ---------------------------------------------------------------------- lower case
