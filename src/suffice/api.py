@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -46,6 +47,7 @@ MODELS = {
     "text": "TextNaiveBayes",
 }
 """Short names of the library's own classifiers, for the shell."""
+SYNONYMS = {"X": "data", "y": "target", "sample_weight": "weights"}  # of estimators
 QUERY_OPTIONS = ("types", "bad_rows", "nulls", "nulls_only", "batch_rows")
 
 
@@ -158,6 +160,7 @@ def fit(
     array(['spam'], dtype='<U4')
     """
     _check_rows_given(data, query, connection, target)
+    _check_arguments(reading)
     check_pushdown(pushdown)
     if pushdown is True and engine_table(data) is None:
         raise InputError(
@@ -205,6 +208,16 @@ def _learned(estimator: GenerativeClassifier, rows: TrainingRows, validate: Any)
         fresh: GenerativeClassifier = clone(estimator)
         return fresh.with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
     return estimator.with_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
+
+
+def _check_arguments(reading: Mapping[str, object]) -> None:
+    """Raise `TypeError` for an argument that neither `fit` nor `open_source` has."""
+    known = inspect.signature(open_source).parameters
+    for name in reading:
+        if name not in known:
+            every = [each for each in (*inspect.signature(fit).parameters, *known) if each != "reading"]
+            hint = f" Did you mean {SYNONYMS[name]!r}?" if name in SYNONYMS else did_you_mean(name, every)
+            raise TypeError(f"fit() got an unexpected argument {name!r}.{hint}")
 
 
 def _check_rows_given(data: Any, query: object, connection: object, target: object) -> None:

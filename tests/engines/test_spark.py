@@ -381,11 +381,12 @@ def test_names_that_spark_does_not_tell_apart(orders):
         )
 
 
-@pytest.mark.parametrize("label", ["cast(ordered as date)", "cast(visits as decimal(4, 1))"])
-def test_labels_of_other_types(orders, label):
+def test_labels_of_other_types(orders, rows):
     with pytest.raises(InputError, match="which cannot be class labels") as error:
-        NaiveBayes().fit(orders.selectExpr("amount", f"{label} as y"), "y")
+        NaiveBayes().fit(orders.selectExpr("amount", "cast(ordered as date) as y"), "y")
     assert error.value.column == "y"
+    model = NaiveBayes().fit(orders.selectExpr("amount", "cast(visits as decimal(4, 1)) as y"), "y")
+    assert_same_statistics(model, NaiveBayes().fit(rows.select(["amount"]), rows["visits"].to_numpy()), 1e-10)
 
 
 def test_rows_that_change_each_time_are_an_error(orders):
@@ -420,3 +421,13 @@ def test_other_time_zones(spark, orders, scorer):
     expected = collected(before.predict_proba(frame))
     np.testing.assert_array_equal(found["p_no"].to_numpy(), expected["p_no"].to_numpy())
     assert found["ordered"].cast(pa.int64()).equals(expected["ordered"].cast(pa.int64()))
+
+
+def test_answers_that_differ_only_in_case(spark):
+    rows = spark.createDataFrame(pa.table({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "A", "a", "A"]}))
+    model = NaiveBayes().fit(rows, "y")
+    with pytest.raises(InputError, match="The answer has the columns 'p_A', 'p_a', which Spark does not tell apart"):
+        model.predict_proba(rows)
+    assert model.predict(rows.select("x")).columns == ["x", "prediction"]
+    with pytest.raises(InputError, match="The answer has the columns 'Prediction', 'prediction'"):
+        model.predict(rows.selectExpr("x", "y as Prediction"))

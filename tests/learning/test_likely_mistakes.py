@@ -151,3 +151,12 @@ def test_a_column_must_tell_ten_rows_apart_to_look_like_the_target(others, noted
     y = np.array(["yes"] * others + ["no"] * (N - others))
     said = " ".join(map(str, notes({"leak": (y == "yes") * 1.0}, y=y)))
     assert ("leak" in said) == noted
+
+
+def test_a_class_without_weight():
+    """Its rows are among those that are looked at, but it is not a class of the model."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(["u", "v", "w"], 300)
+    rows = pa.table({"a": rng.normal(size=300), "y": y, "w": np.where(y == "u", 0.0, 1.0)})
+    for model in ("naive-bayes", "ensemble"):
+        assert suffice.fit(rows, "y", weights="w", model=model).classes_.tolist() == ["v", "w"]

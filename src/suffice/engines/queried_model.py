@@ -117,7 +117,10 @@ def _classes(answer: Answer, head: ArrowTable, target: str, weights: str | None)
             column=weights,
         )
     kind = head.schema.field(target).type
-    labels = pa.array(answer[CLASS], kind.value_type if pa.types.is_dictionary(kind) else kind)
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    labels = pa.array(answer[CLASS], kind)
+    if pa.types.is_decimal(kind):
+        labels = labels.cast(pa.float64())  # as rows are read
     reader = LabelReader(target)
     codes, missing = reader.read(pa.chunked_array([labels]))
     if missing is not None:

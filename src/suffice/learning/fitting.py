@@ -239,9 +239,12 @@ def _reported(
     if check and rows.kept_rows is not None:
         kept, members = rows.kept_rows
         assert members.codes is not None
+        codes, known = members.codes, np.flatnonzero(members.codes >= 0)  # a class may have no weight
+        if len(known) < len(codes):
+            kept, codes = kept.take(known), codes[known]
         names = list(dict.fromkeys(name for block in fitted.blocks for name in block.names))
         labels, weights = fitted.classes.labels.tolist(), fitted.model.weights.weight
-        notes = likely_mistakes(kept, members.codes, names, labels, weights, as_text=source.is_text)
+        notes = likely_mistakes(kept, codes, names, labels, weights, as_text=source.is_text)
     read = fitted.layout.feature_names
     if check and read is not None and not source.documents:
         unread = [name for name in source.names if name not in (*read, rows.target, rows.weights)]

@@ -10,7 +10,7 @@ from suffice.exceptions import InputError
 from suffice.sources.engine_tables import StreamedTable
 from suffice.sources.engine_types import ArrowReader, ArrowRows, ArrowTable, NativeFrame
 
-__all__ = ["table_of"]
+__all__ = ["interrupts", "table_of"]
 
 BATCH_ROWS = 1 << 17
 
@@ -79,10 +79,16 @@ class DuckDBTable(StreamedTable):
 
         try:
             yield
-        except duckdb.InterruptException as error:
-            raise KeyboardInterrupt from error
         except (duckdb.Error, pa.ArrowException, OSError, RuntimeError) as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
-            if "Query interrupted" in reason or reason.startswith("INTERRUPT"):
+            if interrupts(error):
                 raise KeyboardInterrupt from error
+            reason = str(error).strip().splitlines()[0].rstrip(".")
             raise InputError(f"DuckDB could not read the DuckDB relation: {reason}.") from error
+
+
+def interrupts(error: Exception) -> bool:
+    """Whether an error of DuckDB says that Ctrl-C interrupted a query; Arrow quotes it while rows are read."""
+    import duckdb
+
+    reason = str(error).strip().partition("\n")[0]
+    return isinstance(error, duckdb.InterruptException) or "Query interrupted" in reason or "INTERRUPT" in reason[:40]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Self
 
+from suffice.exceptions import InputError, SufficeError
 from suffice.sources.engine_tables import StreamedTable
-from suffice.sources.engine_types import ArrowReader, ArrowTable, NativeFrame
+from suffice.sources.engine_types import ArrowReader, ArrowRows, ArrowTable, NativeFrame
 
 __all__ = ["table_of"]
 
@@ -37,17 +39,39 @@ class IbisTable(StreamedTable):
 
     def head(self, n_rows: int | None) -> ArrowTable:
         """The first rows, or all."""
-        return (self.native if n_rows is None else self.native.limit(n_rows)).to_pyarrow()
+        with self.errors():
+            return (self.native if n_rows is None else self.native.limit(n_rows)).to_pyarrow()
 
     def count(self) -> int:
         """The number of rows."""
-        return int(self.native.count().to_pyarrow().as_py())
+        with self.errors():
+            return int(self.native.count().to_pyarrow().as_py())
 
     def sample(self, n_rows: int, of_rows: int) -> ArrowTable:
         """Each row with the same probability."""
         share = min(1.0, n_rows / max(of_rows, 1))
-        return (self.native if share == 1 else self.native.sample(share, method="row")).to_pyarrow()
+        with self.errors():
+            return (self.native if share == 1 else self.native.sample(share, method="row")).to_pyarrow()
 
     def stream(self) -> ArrowReader:
         """A new reader of all rows."""
-        return self.native.to_pyarrow_batches(chunk_size=BATCH_ROWS)
+        import pyarrow as pa
+
+        with self.errors():
+            reader = self.native.to_pyarrow_batches(chunk_size=BATCH_ROWS)
+        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
+
+    def _batches(self, reader: ArrowReader) -> Iterator[ArrowRows]:
+        with self.errors():
+            yield from reader
+
+    @contextlib.contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn an error of Ibis, or of the driver of a database, into an `InputError` that quotes its first line."""
+        try:
+            yield
+        except (SufficeError, MemoryError):
+            raise
+        except Exception as error:
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise InputError(f"{self.engine} could not read the Ibis table: {lines[0].rstrip('.')}.") from error

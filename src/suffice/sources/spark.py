@@ -33,7 +33,7 @@ class SparkTable(PartitionedTable):
 
     def __init__(self, native: NativeFrame) -> None:
         self.native, self.names = native, list(native.columns)
-        _check_distinct(native, self.names)
+        _check_distinct(native, self.names, "The Spark DataFrame")
 
     @property
     def _plain(self) -> NativeFrame:
@@ -94,6 +94,7 @@ class SparkTable(PartitionedTable):
         from pyspark.sql.types import StructType
 
         whole = StructType([*self.native.schema.fields, *from_arrow_schema(answers.schema).fields])
+        _check_distinct(self.native, whole.names, "The answer")
         return self._plain.mapInArrow(partial(_answered, self.names, answers.evaluate), whole)
 
     @contextlib.contextmanager
@@ -143,17 +144,17 @@ class _TaggedJobs(NamedTuple):
 # ---------------------------------------------------------------------- what cannot be read
 
 
-def _check_distinct(native: NativeFrame, names: list[str]) -> None:
+def _check_distinct(native: NativeFrame, names: list[str], described: str) -> None:
     """Raise `InputError` if Spark does not tell two columns apart."""
     alike = {name.lower(): [each for each in names if each.lower() == name.lower()] for name in names}
     same = next((each for each in alike.values() if len(each) > 1), None)
     if same is None:
         return
     if len(set(same)) < len(same):
-        raise InputError(f"The Spark DataFrame has more than one column {same[0]!r}. Rename them.", column=same[0])
+        raise InputError(f"{described} has more than one column {same[0]!r}. Rename them.", column=same[0])
     if native.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
         raise InputError(
-            f"The Spark DataFrame has the columns {listed(same)}, which Spark does not tell apart. Rename them, or set "
+            f"{described} has the columns {listed(same)}, which Spark does not tell apart. Rename them, or set "
             "spark.sql.caseSensitive to true.",
             column=same[0],
         )

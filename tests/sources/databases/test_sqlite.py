@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -182,3 +183,19 @@ def test_a_fit_that_fails_closes_the_database(rows):
             suffice.fit(query=query, connection=f"sqlite:///{path}", target=target)
         errors.append(error)
         assert opened() == before
+
+
+def test_a_connection_that_threads_share(tmp_path):
+    """Each fit forbids changes while it begins; afterwards the connection may change the database as before."""
+    with contextlib.closing(sqlite3.connect(tmp_path / "t.sqlite", check_same_thread=False)) as connection:
+        connection.execute("CREATE TABLE t (x REAL, k TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [(i / 2, "ab"[i % 2]) for i in range(2_000)])
+        connection.commit()
+
+        def fit(_):
+            return suffice.fit(query=QUERY, connection=connection, target="k", model=NaiveBayes()).class_count_.sum()
+
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(20):
+                assert list(pool.map(fit, range(4))) == [2_000] * 4
+                assert connection.execute("PRAGMA query_only").fetchone() == (0,)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -483,3 +484,27 @@ def test_the_format_of_a_second_file_is_found_by_its_bytes(tmp_path):
     with pytest.raises(InputError, match="several formats") as caught:
         open_source([tmp_path / "first.csv", tmp_path / "second.data"])
     assert "second.data is parquet" in str(caught.value)
+
+
+def test_a_source_that_two_threads_read(written):
+    """The pass that another thread ends is an error, and never a shorter table."""
+    source = open_source(written / "data.parquet", batch_rows=100)
+    first = source.batches()
+    next(first)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: sum(map(len, source.batches()))).result() == 1000
+    with pytest.raises(InputError, match="was not read to the end, because another thread read it from the beginning"):
+        list(first)
+    assert sum(map(len, source.batches())) == 1000
+
+
+def test_a_source_that_is_closed(written):
+    source = open_source(written / "data.csv", batch_rows=100)
+    source.close()
+    reader = source.batches()
+    next(reader)
+    source.close()
+    source.close()
+    with pytest.raises(InputError, match=r"was not read to the end, because the source was closed\."):
+        next(reader)
+    assert sum(map(len, source.batches())) == 1000

@@ -12,6 +12,7 @@ from suffice.exceptions import InputError
 from suffice.sources.databases.arrow_types import converted, result_columns
 from suffice.sources.databases.results import ResultColumns, RunningQuery, no_rows_error
 from suffice.sources.databases.uris import IN_MEMORY, PAGE
+from suffice.sources.duckdb import interrupts
 from suffice.sources.engine_types import ArrowReader, ArrowRows
 
 __all__ = ["ADBCQuery", "DuckDBFileQuery", "DuckDBQuery", "PostgreSQLQuery"]
@@ -148,10 +149,26 @@ class DuckDBQuery(_StreamQuery):
         selects = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # a PIVOT is several
         if any(each.type not in selects for each in statements):
             raise InputError("The query must be a SELECT, which changes nothing.", argument="query", page=PAGE)
-        relation = self._connection.sql(self.text)
-        if relation is None:
-            raise no_rows_error()
-        return relation.to_arrow_reader(self.batch_rows)
+        with self._interruptible():
+            relation = self._connection.sql(self.text)
+            if relation is None:
+                raise no_rows_error()
+            return relation.to_arrow_reader(self.batch_rows)
+
+    def rows(self, columns: Sequence[str]) -> Iterator[ArrowRows]:
+        """Yield these columns of the rows, in order."""
+        with self._interruptible():
+            yield from super().rows(columns)
+
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """DuckDB takes Ctrl-C for itself, and raises an error of its own."""
+        try:
+            yield
+        except Exception as error:
+            if self._cancelled or not interrupts(error):
+                raise
+            raise KeyboardInterrupt from error
 
     def _cancel(self) -> None:
         if self._connection is not None:

@@ -164,6 +164,17 @@ class QueryRows:
 
     def _quoting(self, query: RunningQuery, call: Callable[[], T]) -> T:
         """Call a driver; an error of it becomes an `InputError` that quotes it, and holds nothing else of it."""
+        self._check_not_superseded(query)
+        try:
+            return call()
+        except (SufficeError, MemoryError):
+            raise
+        except Exception as error:
+            reason = without(self._secrets, sentence_of(error))
+        self._check_not_superseded(query)  # by another thread, meanwhile
+        raise InputError(f"{self._failed(query)}: {reason}{advice(reason)}", page=PAGE)
+
+    def _check_not_superseded(self, query: RunningQuery) -> None:
         if query.superseded:
             raise InputError(
                 f"{at_start(self.name)} stopped after {counted(self._n_rows, 'row')}, because another query began on "
@@ -171,13 +182,6 @@ class QueryRows:
                 argument="connection",
                 page=PAGE,
             )
-        try:
-            return call()
-        except (SufficeError, MemoryError):
-            raise
-        except Exception as error:
-            reason = without(self._secrets, sentence_of(error))
-        raise InputError(f"{self._failed(query)}: {reason}{advice(reason)}", page=PAGE)
 
     def _failed(self, query: RunningQuery) -> str:
         if query.connecting_to:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+import threading
+import weakref
 from typing import Any
 from urllib.parse import quote
 
@@ -21,6 +23,8 @@ VIEW = "suffice_columns_of_query"
 NUMBERS = re.compile("INT|REAL|FLOA|DOUB|DEC|NUM")  # as SQLite finds the affinity of a column
 TIMES = re.compile("DATE|TIMESTAMP")
 TEXTS = re.compile("CHAR|CLOB|TEXT")
+LOCKS: weakref.WeakValueDictionary[int, threading.Lock] = weakref.WeakValueDictionary()
+"""Held while a setting of a connection is changed for a query; by the connection's `id`."""
 
 
 class SQLiteQuery(CursorQuery):
@@ -37,14 +41,14 @@ class SQLiteQuery(CursorQuery):
         """Run the query while the connection refuses changes."""
         with contextlib.suppress(sqlite3.Error):  # the query itself raises its errors
             self._declared_types = self._types_of_view()
-        settings = self._new_cursor()
-        (before,) = settings.execute("PRAGMA query_only").fetchone()
-        settings.execute("PRAGMA query_only = 1")
-        try:
-            super()._execute()
-        finally:
-            settings.execute(f"PRAGMA query_only = {before}")
-            settings.close()
+        lock = LOCKS.setdefault(id(self._connection), threading.Lock())
+        with lock, contextlib.closing(self._new_cursor()) as settings:
+            (before,) = settings.execute("PRAGMA query_only").fetchone()
+            settings.execute("PRAGMA query_only = 1")
+            try:
+                super()._execute()
+            finally:
+                settings.execute(f"PRAGMA query_only = {before}")
 
     def _types_of_view(self) -> tuple[str, ...]:
         """The declared types of the columns, which SQLite tells of a view; those of expressions are empty."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
+import contextlib
+import threading
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from suffice.exceptions import Argument, InputError, SufficeError, SufficeWarning, did_you_mean, listed, short
+from suffice.exceptions import Argument, InputError, SufficeError, SufficeWarning, at_start, did_you_mean, listed, short
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.cell_formats import CellFormat
@@ -70,6 +71,28 @@ class Rows(Protocol):
     def close(self) -> None:
         """Close what was opened for rows that were not read."""
         ...
+
+
+class _Reading:
+    """One pass over the rows of a source, until another pass or `Source.close` ends it."""
+
+    def __init__(self) -> None:
+        self.rows: Generator[BatchProgress, None, None] | None = None  # while it is read
+        self.thread = threading.get_ident()
+        self.ended = False
+        self.reason = ""
+
+    def end(self, reason: str = "") -> None:
+        """Close what it reads. With a ``reason``, its iterator raises instead of ending without all rows."""
+        self.ended, self.reason = True, reason
+        if self.rows is not None:
+            with contextlib.suppress(ValueError):  # another thread waits for a batch; its iterator ends after it
+                self.rows.close()
+
+    def check(self, name: str) -> None:
+        """Raise if it was ended for a reason."""
+        if self.reason:
+            raise InputError(f"{at_start(described_name(name))} was not read to the end, because {self.reason}.")
 
 
 class Source:
@@ -137,7 +160,7 @@ class Source:
         self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
         self.written_as, self.documents = rows.written_as, rows.documents
         self._was_read = False
-        self._reader: weakref.ref[Generator[Batch, None, None]] | None = None
+        self._reading = _Reading()
 
     @property
     def skips(self) -> bool:
@@ -345,7 +368,7 @@ class Source:
 
         The next batch is read while the caller uses the current one. A bad row raises an `InputError` with its
         location, or is counted in ``skipped``. Each call starts at the first row and resets the counts; an earlier
-        iterator of the same source is closed.
+        iterator of the same source is closed, and raises an `InputError` if it belongs to another thread.
 
         Parameters
         ----------
@@ -382,38 +405,49 @@ class Source:
             raise InputError(f"There is no column of {described_name(self.name)} to read. Choose at least one.")
         if self._was_read and not self.repeatable:
             raise InputError(f"{described_name(self.name)} can be read only once. Open it again.")
-        previous = None if self._reader is None else self._reader()
-        if previous is not None:
-            previous.close()
+        here = self._reading.thread == threading.get_ident()
+        self._reading.end("" if here else "another thread read it from the beginning. Open it once for each thread")
+        self._reading = _Reading()
         self._was_read = True
         self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
-        reader = self._read(chosen, texts, self._skipped, written)
-        self._reader = weakref.ref(reader)
-        return reader
+        return self._read(self._reading, chosen, texts, self._skipped, written)
 
     def _read(
-        self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows, written: Sequence[str]
+        self,
+        reading: _Reading,
+        columns: Sequence[str],
+        coded: Sequence[str],
+        skipped: SkippedRows,
+        written: Sequence[str],
     ) -> Generator[Batch, None, None]:
+        reading.check(self.name)
+        if reading.ended:
+            return
         read = join_small_batches(self._rows.read(columns, coded, skipped, written), self._options.batch_rows)
         if self._rows.prefetchable:
-            read = prefetch(read, _size, self._rows.stop)
+            # A pass that was ended must not stop the next one.
+            read = prefetch(read, _size, lambda: None if reading.ended else self._rows.stop())
+        reading.rows = read
         try:
             for batch, done in read:
+                reading.check(self.name)
                 self.n_rows += len(batch)
                 self.done_bytes = done
                 yield batch
                 del batch
+            reading.check(self.name)
         finally:
+            reading.rows = None
             read.close()
-        self.done_bytes = self.total_bytes or self.done_bytes
+        if not reading.ended:
+            self.done_bytes = self.total_bytes or self.done_bytes
 
     def close(self) -> None:
         """End the reading of rows, and close the files or the query. Can be called again."""
-        reader = None if self._reader is None else self._reader()
-        if reader is not None:
-            reader.close()
+        self._rows.stop()
+        self._reading.end("the source was closed")
         self._rows.close()
 
     def __repr__(self) -> str:

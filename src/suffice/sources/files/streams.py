@@ -85,6 +85,8 @@ class StreamRows:
             # Arrow quotes an exception of Python code with its traceback; the last line tells what happened.
             lines = str(error).strip().splitlines() or [type(error).__name__]
             reason = (lines[-1] if "Python exception" in lines[0] else lines[0]).rstrip(".")
+            if reason == "KeyboardInterrupt":
+                raise KeyboardInterrupt from error
             after = f"after {counted(self._n_rows, 'row')}"
             if reason.startswith(OF_ENGINE):
                 raise InputError(f"{reason.removeprefix(OF_ENGINE)}, {after}.") from error
