@@ -1,12 +1,15 @@
 """Columns of Python objects: times as seconds since 1970."""
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import suffice
 from suffice import NaiveBayes
 from suffice.sources.frames import _can_hold
 
@@ -38,3 +41,16 @@ def test_types_that_hold_the_levels_of_a_model():
     assert not _can_hold(nw.String(), ("a", 1))
     assert _can_hold(nw.Enum(["a", "b"]), ("b",))
     assert not _can_hold(nw.Enum(["a", "b"]), ("c",))
+
+
+@pytest.mark.parametrize("cell", [lambda i: Decimal(i) / 4, lambda i: time(i % 24, 1)], ids=["decimal", "time"])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pa.table], ids=["pandas", "pyarrow"])
+def test_a_table_that_was_fitted_as_a_stream_can_be_predicted(frame, cell):
+    """Also if its cells are decimals, or times of day, which streams read as numbers and as durations."""
+    cells, y = [cell(i) for i in range(40)], ["a", "b"] * 20
+    model = suffice.fit(frame({"x": cells, "y": y}), "y", model="naive-bayes", validate=False)
+    numbers = [float(each) if isinstance(each, Decimal) else 3600.0 * each.hour + 60 for each in cells]
+    plain = NaiveBayes().fit(np.array(numbers)[:, None], y)
+    np.testing.assert_allclose(
+        model.predict_proba(frame({"x": cells})), plain.predict_proba(np.array(numbers)[:, None])
+    )

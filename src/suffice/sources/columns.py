@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from functools import cached_property
 from typing import ClassVar
 
@@ -200,7 +201,7 @@ def _is_hashable(value: object) -> bool:
 
 
 def numbers_of(values: Sequence[object], name: object) -> Float:
-    """Python objects as float64: numbers, booleans, times as seconds since 1970; NaN for missing values."""
+    """Python objects as float64: numbers, booleans, times in seconds; NaN for missing values."""
     out = np.empty(len(values))
     for row, value in enumerate(values):
         if value is None or (type(value) not in PLAIN_NUMBERS and is_missing(value)):
@@ -212,15 +213,19 @@ def numbers_of(values: Sequence[object], name: object) -> Float:
                 raise InputError.in_row(
                     "holds a whole number too large for float64.", rows=[row], column=name
                 ) from None
-        elif isinstance(value, date | timedelta):
+        elif isinstance(value, date | time | timedelta):
             out[row] = seconds(value)
+        elif isinstance(value, Decimal):
+            out[row] = np.nan if value.is_nan() else float(value)
         else:
             raise _not_numbers(values, row, name)
     return out
 
 
-def seconds(value: date | timedelta) -> float:
-    """A point in time as seconds since 1970, in UTC if it has a zone; a duration in seconds."""
+def seconds(value: date | time | timedelta) -> float:
+    """A point in time as seconds since 1970, in UTC if it has a zone; a duration or a time of day in seconds."""
+    if isinstance(value, time):
+        value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
     if isinstance(value, timedelta):
         return value.total_seconds()
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
@@ -267,4 +272,4 @@ def _not_numbers(values: Sequence[object], first: int, name: object) -> InputErr
 
 
 def _is_numeric(value: object) -> bool:
-    return isinstance(value, bool | int | float | np.number | np.bool_ | date | timedelta)
+    return isinstance(value, bool | int | float | np.number | np.bool_ | date | time | timedelta | Decimal)

@@ -77,7 +77,7 @@ class FrameColumn(Column):
         if dtype == nw.Boolean:
             return "bool"
         if dtype.is_temporal():
-            return "duration" if isinstance(dtype, nw.Duration) else "time"
+            return "duration" if isinstance(dtype, nw.Duration | nw.Time) else "time"
         if dtype.is_numeric():
             return "number"
         if isinstance(dtype, nw.Categorical | nw.Enum):
