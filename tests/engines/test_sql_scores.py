@@ -92,6 +92,7 @@ def large_rows():
     rows, _ = large_table(N, 1)
     rows.loc[::97, "kind"] = "unseen"
     rows.loc[::89, "shop"] = "shop 99"
+    rows.loc[::83, "price"] = 1e-17
     rows.loc[::1009, [each for each in rows if each != "member"]] = None
     return rows
 
@@ -161,6 +162,35 @@ def test_many_rows_of_counts(postgres):
         frame = frame_of(rows)
         for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres)), ("sqlite", in_sqlite)):
             assert_scored(run(frame, statement(model, frame, dialect)), model, rows, 1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-120, 1.0, 1e140])
+@pytest.mark.parametrize("rows_of_class", [None, 40])
+def test_gamma_columns_far_from_the_mean(unit, rows_of_class, postgres):
+    shapes, means = {"a": 0.05, "b": 0.07, "c": 1e8}, {"a": 1.0, "b": 0.5, "c": 7.0}
+    numbers = {"shape": shapes, "mean": {k: mean * unit for k, mean in means.items()}}
+    if rows_of_class is not None:
+        numbers["rows"] = dict.fromkeys(shapes, rows_of_class)
+    model = NaiveBayes.from_parameters({"x": numbers}, dict.fromkeys(shapes, 1 / 3))
+    ratios = np.array([*10.0 ** np.arange(-300.0, 301.0, 10.0), *7 * (1 + np.linspace(-3e-4, 3e-4, 25)), 0.49, 0.51])
+    x = ratios[np.abs(np.log10(ratios) + np.log10(unit)) < 307] * unit
+    X = pd.DataFrame({"x": np.append(x, 5e-324)})
+    frame = frame_of(X)
+    for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres)), ("sqlite", in_sqlite)):
+        assert_scored(run(frame, statement(model, frame, dialect)), model, X, 1e-12)
+
+
+@pytest.mark.parametrize(("d", "n_classes"), [(2, 300), (10, 90)])
+def test_a_shared_covariance_of_many_classes_with_holes(d, n_classes, postgres):
+    rng = np.random.default_rng(4)
+    y = np.arange(6_000) % n_classes
+    X = rng.standard_normal((6_000, d)) + rng.standard_normal((n_classes, d))[y]
+    X[:, 0] += X[:, 1]
+    model = GaussianDiscriminant().fit(X, y)
+    rows = np.where(rng.random((100, d)) < 0.3, np.nan, X[:100])
+    frame = frame_of(rows)
+    for dialect, run in (("duckdb", in_duckdb), ("postgres", in_postgres(postgres))):
+        assert_scored(run(frame, statement(model, frame, dialect)), model, rows, 1e-12)
 
 
 # ---------------------------------------------------------------------- cells of other types

@@ -217,6 +217,27 @@ def test_keep_and_prefix():
         assert found[kept].astype(str).equals(frame[kept].astype(str))
 
 
+def test_long_names_of_computed_columns():
+    """PostgreSQL cuts off names after 63 bytes, so long labels become positions; a prefix remains, or is an error."""
+    _, X, y = small(n_classes=2)
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    long = NaiveBayes().fit(table, np.array(["a" * 50, "b" * 50])[y])
+    short = NaiveBayes().fit(table, np.array(["a", "b"])[y])
+    for model, prefix, label in ((long, "x", "class_0"), (long, "é" * 20, "class_0"), (short, "y" * 44, "a")):
+        query = model.to_sql("rows", "postgres", keep=[], prefix=prefix)
+        for name in ("predicted_label", f"probability_{label}", f"log_joint_{label}"):
+            assert f'AS "{prefix}{name}"' in query
+        assert max(len(name.encode()) for name in re.findall('AS "(.*?)"', query)) < 64
+    with pytest.raises(InputError) as error:
+        long.to_sql("rows", "postgres", prefix="y" * 42)
+    assert error.value.argument == "prefix"
+    assert str(error.value) == (
+        "prefix can have at most 40 bytes, because names of columns in PostgreSQL have at most 63, and one is "
+        f"'{'y' * 42}probability_class_0'; got 42 bytes."
+    )
+    assert f'"{"y" * 52}probability_a"' in short.to_sql("rows", "duckdb", prefix="y" * 52)
+
+
 def test_columns_by_position_and_by_name():
     _, X, y = small()
     frame = pd.DataFrame(X[:5], columns=["p", "q", "r"])
@@ -341,6 +362,8 @@ def test_wrong_arguments():
         (lambda: model.to_sql(""), "table", "table must be the name of a table"),
         (lambda: model.to_sql(None), "table", "table must be the name of a table"),
         (lambda: model.to_sql('"a'), "table", "table must be the name of a table"),
+        (lambda: model.to_sql('"a\0b"'), "table", "table must be the name of a table"),
+        (lambda: model.to_sql('a."b${c}"'), "table", "table must be the name of a table"),
         (lambda: model.to_sql("rows", keep="a"), "keep", "keep must be a list of names"),
         (lambda: model.to_sql("rows", keep=[""]), "keep", "cannot be the name of a column"),
         (lambda: model.to_sql("rows", columns=["a"]), "columns", "a name for each of the 3 columns"),
@@ -352,6 +375,14 @@ def test_wrong_arguments():
         (lambda: model.to_sql("rows", columns="abc"), "columns", "columns must be a list of names"),
         (lambda: model.to_sql("rows", columns=3), "columns", "columns must be a list of names"),
         (lambda: model.to_sql("rows", prefix=3), "prefix", "prefix must be a text; got 3"),
+        *(
+            (
+                lambda part=part: model.to_sql("rows", prefix=part),
+                "prefix",
+                f"{part!r} cannot be in the name of a column",
+            )
+            for part in ("x\0", "${x}", "\ud800")
+        ),
         (lambda: model.to_sql("rows", complete="yes"), "complete", "complete must be True or False; got 'yes'"),
     ]
     for call, argument, message in wrong:
@@ -506,8 +537,24 @@ def test_wide_tables_and_many_classes(d, n_classes):
 def test_many_dependent_columns_with_holes_are_refused_with_advice():
     _, X, y = small(n=400, d=120)
     model = GaussianDiscriminant("own", shrinkage=0.5).fit(X, y)
-    with pytest.raises(InputError, match="If the table has no missing cells in these columns, set complete=True"):
+    with pytest.raises(InputError) as error:
         statement(model, frame_of(X[:5]), "sqlite")
+    assert str(error.value) == (
+        "Rows with missing cells in 120 dependent columns need a SELECT with a column for each of the 7,260 entries of "
+        "a covariance, beside others, and SQLite allows 2,000 columns. If the table has no missing cells in these "
+        "columns, set complete=True."
+    )
+
+
+@pytest.mark.parametrize(("d", "n_classes", "estimation"), [(2, 400, "map"), (12, 80, "map"), (4, 250, "bayes")])
+def test_a_shared_covariance_of_many_classes_with_holes(d, n_classes, estimation):
+    """Classes are written in groups, because all at once would need more columns than SQLite allows."""
+    rng, X, y = small(n=max(300, 4 * n_classes), d=d, n_classes=n_classes)
+    X[:, 0] += X[:, 1]
+    model = GaussianDiscriminant(estimation=estimation).fit(X, y)
+    rows = np.where(rng.random((12, d)) < 0.3, np.nan, X[:12])
+    frame = frame_of(rows)
+    assert_scored(in_sqlite(frame, statement(model, frame, "sqlite")), model, rows, 1e-9)
 
 
 @pytest.mark.parametrize("shrinkage", [0.0, 0.1])

@@ -97,6 +97,10 @@ def _column_names(
 def _check_settings(prefix: object, complete: object) -> None:
     if not isinstance(prefix, str):
         raise InputError(f"prefix must be a text; got {prefix!r:.80}.", argument="prefix")
+    if not _can_name(prefix):
+        raise InputError(
+            f"{prefix!r:.80} cannot be in the name of a column in SQL. Use another prefix.", argument="prefix"
+        )
     if not isinstance(complete, bool):
         raise InputError(f"complete must be True or False; got {complete!r:.80}.", argument="complete")
 
@@ -124,13 +128,18 @@ def _checked_names(names: Sequence[object], argument: str) -> list[str]:
     if isinstance(names, str) or len(known) < len(names):
         raise InputError(f"{argument} must be a list of names of columns; got {names!r:.80}.", argument=argument)
     for name in known:
-        if not name or "\0" in name or "${" in name or any("\ud800" <= each <= "\udfff" for each in name):
+        if not name or not _can_name(name):
             raise InputError(
                 f"{name!r:.80} cannot be the name of a column in SQL. Rename the column.",
                 column=name,
                 argument=argument,
             )
     return known
+
+
+def _can_name(part: str) -> bool:
+    """Whether names in a statement can have a part; Spark replaces ``${…}`` by settings."""
+    return not ("\0" in part or "${" in part or any("\ud800" <= each <= "\udfff" for each in part))
 
 
 # ---------------------------------------------------------------------- results

@@ -50,20 +50,23 @@ def eliminated(form: GaussianBlock, numbers: Sequence[Name], known: Sequence[Nam
         white.append([_unless_missing(x, divided(each, size), query) for each, size, x in away])
     # The matrices of all classes at once may be more columns than a subquery can have.
     one_by_one = not shared and n_classes * d * (d + 1) // 2 > query.engine.most_columns // 2
-    groups = [list(range(n_classes))] if shared else [[k] for k in range(n_classes)]
+    together = _groups(n_classes, d, query, besides=0)
+    groups = together if shared else [range(k, k + 1) for k in range(n_classes)]
     out: list[Operand] = []
     after: Name | None = None
     for group in groups:
-        vectors, pivots = _decomposed(_correlation(form, group[0]), known, [white[k] for k in group], query, after)
-        unit = deviation[group[0]]
+        own = [_later(white[k], query, after) if shared else white[k] for k in group]
+        vectors, pivots = _decomposed(_correlation(form, 0 if shared else group[0]), known, own, query, after)
+        unit = deviation[0 if shared else group[0]]
         sizes = [multiplied(o, 2 * float(np.log(size))) for o, size in zip(known, unit, strict=True)]
         log_det = query.named(total([*sizes, *_logarithms(pivots, query)]), "log_det")
+        last = after
         for k, vector in zip(group, vectors, strict=True):
             squares = [query.engine.squared(u) for u in vector]
             distance = query.named(total(map(_over, squares, pivots)), "distance")
-            after = query.let(log_density(form, k, distance, log_det, n_known, query), "density")
-            out.append(after)
-        after = after if one_by_one else None
+            last = query.let(log_density(form, k, distance, log_det, n_known, query), "density")
+            out.append(last)
+        after = last if one_by_one or shared else None
     return out
 
 
@@ -80,11 +83,39 @@ def eliminated_lines(
     rows: list[list[Operand]] = [[divided(x, size) for x, size in zip(from_origin, unit.tolist(), strict=True)]]
     rows += [[float(each) for each in mean] for mean in away]
     white = [[_unless_missing(x, u, query) for u, x in zip(row, numbers, strict=True)] for row in rows]
-    (row, *means), pivots = _decomposed(_correlation(form, 0), known, white, query, None)
-    return [
-        query.let(total(_over(multiplied(w, subtracted(u, multiplied(w, 0.5))), pivot) for w, u, pivot in each), "line")
-        for each in (zip(mean, row, pivots, strict=True) for mean in means)
-    ]
+    out: list[Operand] = []
+    after: Name | None = None
+    for group in _groups(*form.mean.shape, query, besides=1):
+        vectors = [_later(vector, query, after) for vector in (white[0], *(white[k + 1] for k in group))]
+        (row, *means), pivots = _decomposed(_correlation(form, 0), known, vectors, query, after)
+        for mean in means:
+            parts = zip(mean, row, pivots, strict=True)
+            line = total(_over(multiplied(w, subtracted(u, multiplied(w, 0.5))), pivot) for w, u, pivot in parts)
+            after = query.let(line, "line")
+            out.append(after)
+    return out
+
+
+def _later(vector: Sequence[Operand], query: Query, after: Name | None) -> list[Operand]:
+    """A vector in a step after that of a column, so that the vectors of all groups are not columns at once."""
+    return [query.let(each, "white", after) for each in vector]
+
+
+def _groups(n_classes: int, d: int, query: Query, *, besides: int) -> list[range]:
+    """Classes whose vectors are eliminated together, beside other vectors, so that a SELECT has few enough columns."""
+    most, entries = query.engine.most_columns, d * (d + 1) // 2
+    if entries > most - 3 * d * (1 + besides):
+        raise InputError(
+            f"Rows with missing cells in {d} dependent columns need a SELECT with a column for each of the {entries:,} "
+            f"entries of a covariance, beside others, and {query.engine.title} allows {most:,} columns. If the table "
+            "has no missing cells in these columns, set ",
+            Argument("complete", True),
+            ".",
+            argument="complete",
+            page=PAGE,
+        )
+    size = max(1, (most // 2 - entries) // d - besides)
+    return [range(first, min(first + size, n_classes)) for first in range(0, n_classes, size)]
 
 
 def _unless_missing(x: Name, value: Operand, query: Query) -> Operand:
@@ -117,15 +148,6 @@ def _decomposed(
 ) -> tuple[list[list[Operand]], list[Operand]]:
     """Vectors after elimination, and the pivots."""
     d = len(correlation)
-    if d * (d + 1) // 2 > query.engine.most_columns - 3 * d * len(vectors):
-        raise InputError(
-            f"Rows with missing cells in {d} dependent columns need more subqueries than {query.engine.title} allows. "
-            "If the table has no missing cells in these columns, set ",
-            Argument("complete", True),
-            ".",
-            argument="complete",
-            page=PAGE,
-        )
     own = [query.let_all(vector, "white") for vector in vectors]
     matrix: dict[tuple[int, int], Operand] = {(i, i): 1.0 for i in range(d)}
     for i, j in combinations(range(d), 2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,7 @@ from suffice.numerics.types import Array
 
 __all__ = ["label_literals", "output_names"]
 
+NUMBERED = 4  # bytes for a number, such as " 102", after a name that another column has
 LARGEST_INTEGER = 2**63 - 1
 
 
@@ -25,13 +27,16 @@ def output_names(
     """Names of the label, the posteriors, the log-joints and the row number, different from those of known columns.
 
     Engines do not distinguish names by upper and lower case. A name that another column has gets a number, and a label
-    that is too long for the engine is replaced by its position.
+    that is too long for the engine is replaced by its position. Raises `InputError` if the prefix is too long for this.
     """
     taken = {each.casefold() for each in known}
+    most = math.inf if engine.longest_name is None else engine.longest_name - NUMBERED
 
-    def unique(name: str, short: str) -> str:
-        longest = engine.longest_name
-        name = short if longest is not None and len(name.encode("utf-8", "surrogatepass")) > longest - 4 else name
+    def unique(own: str, short: str) -> str:
+        name = prefix + own
+        if _size(name) > most:
+            name = prefix + short
+            _check_size(name, most, prefix, engine)
         name = name.replace("\0", " ").replace("${", "$ {").encode("utf-8", "replace").decode()
         found, i = name, 1
         while found.casefold() in taken:
@@ -41,12 +46,28 @@ def output_names(
         return found
 
     texts = [str(label) for label in labels.tolist()]
-    label = unique(f"{prefix}predicted_label", "predicted_label")
+    label = unique("predicted_label", "predicted_label")
     both = [
-        [unique(f"{prefix}{kind}_{each}", f"{kind}_class_{k}") for k, each in enumerate(texts)]
+        [unique(f"{kind}_{each}", f"{kind}_class_{k}") for k, each in enumerate(texts)]
         for kind in ("probability", "log_joint")
     ]
-    return label, both[0], both[1], unique(f"{prefix}row_number", "row_number")
+    return label, both[0], both[1], unique("row_number", "row_number")
+
+
+def _check_size(name: str, most: float, prefix: str, engine: Engine) -> None:
+    """Raise `InputError` if even the short name of a column is too long with a prefix."""
+    if _size(name) > most:
+        raise InputError(
+            f"prefix can have at most {most - _size(name) + _size(prefix):.0f} bytes, because names of columns in "
+            f"{engine.title} have at most {engine.longest_name}, and one is {name!r}; got {_size(prefix)} bytes.",
+            argument="prefix",
+            page=PAGE,
+        )
+
+
+def _size(name: str) -> int:
+    """Bytes of a name."""
+    return len(name.encode("utf-8", "surrogatepass"))
 
 
 def label_literals(labels: Array, engine: Engine) -> list[exp.Expression]:

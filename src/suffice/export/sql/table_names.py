@@ -38,7 +38,7 @@ sales.orders or "Orders 2024"; got 'orders; DROP TABLE orders'.
         at = found.end()
         if at == len(name) and not any(each in own for own in map(str, parts) for each in ("\0", "${")):
             return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False)))
-        if name[at] != ".":
+        if name[at : at + 1] != ".":
             break
         at += 1
     raise InputError(
