@@ -183,17 +183,20 @@ def _differing(got, want):
 
 def test_special_functions(page):
     mpmath = pytest.importorskip("mpmath")
-    a = [1e-300, 1e-8, 0.03, 0.5, 1.0, 1.5, 2.0, 15.9, 16.0, 100.25, 1e6, 1e15]
+    a = [1e-310, 1e-300, 1e-8, 0.03, 0.0999, 0.1001, 0.5, 1.0, 1.5, 2.0, 15.9, 16.0, 100.25, 1e6, 1e15]
     x = [0, 1, 2.5, 40, 1e5]
     script = (
         "const [a, x] = arguments;"
-        "return [a.map(module.logGamma), a.map((a) => x.map((x) => module.logRise(a, x))), a.map(module.excess)]"
+        "return [a.map(module.logGamma), a.map((a) => x.map((x) => module.logRise(a, x))),"
+        " a.map((t) => module.excess(t)), a.map((x) => a.map((y) => module.logQuotient(x, y)))]"
     )
-    gamma, rise, excess = page.execute_script(script, a, x)
+    gamma, rise, excess, logs = page.execute_script(script, a, x)
     with mpmath.workdps(60):
         for i, each in enumerate(a):
             assert gamma[i] == pytest.approx(float(mpmath.loggamma(each)), rel=1e-14, abs=1e-13)
-            assert excess[i] == pytest.approx(float(each - mpmath.log1p(each)), rel=1e-13)
+            assert excess[i] == pytest.approx(float(each - mpmath.log1p(each)), rel=5e-15)
+            wanted = [float(mpmath.log(mpmath.mpf(each) / other)) for other in a]
+            assert logs[i] == pytest.approx(wanted, rel=1e-15)
             for j, more in enumerate(x):
                 wanted = float(mpmath.loggamma(mpmath.mpf(each) + more) - mpmath.loggamma(each))
                 assert rise[i][j] == pytest.approx(wanted, rel=1e-13, abs=1e-13)

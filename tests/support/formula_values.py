@@ -72,9 +72,17 @@ def _rising(form, x):
 
 
 def _gamma(form, x):
+    """As docs/export.md says, with a series near the mean."""
     t = (x - form.mean) / form.mean
-    wide = 0.0 if form.wide is None else form.wide * (t / form.spread - np.log1p(t / form.spread))
-    return form.offset - form.shape * (t - np.log1p(t)) + wide
+    log_ratio = np.where(np.abs(t) < 0.5, np.log1p(t), np.log(x) - np.log(form.mean))
+    share = None if form.wide is None else t / form.spread
+    near = form.offset - form.shape * _excess(t) + (0.0 if share is None else form.wide * _excess(share))
+    far = form.shape * log_ratio - (form.shape * t if share is None else form.wide * np.log1p(share))
+    return np.where(np.abs(t) < 0.01, near, form.offset + far)
+
+
+def _excess(t):
+    return sum((-t) ** n / n for n in range(2, 11))
 
 
 def _knots(form, x):

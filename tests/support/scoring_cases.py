@@ -135,6 +135,7 @@ def _numeric(rng):
     constant = np.column_stack([np.full(len(y), 2.0), positive[:, 0]])
     for family in ("gaussian", "gamma", "histogram", "exponential"):
         yield Case(f"{family}-constant", _fitted(NaiveBayes(family), constant, y), constant[:10])
+    yield from _gammas(np.random.default_rng(1), y)
     rare = np.column_stack([np.where(y == 0, 1.0, 0.0), few[:, 0]])
     for family in ("bernoulli", "poisson", "geometric", "categorical"):
         model = NaiveBayes(family, estimation="mle", impossible="nan")
@@ -143,6 +144,15 @@ def _numeric(rng):
     for estimation in ("map", "bayes"):
         model = NaiveBayes({(0, 1, 2): Multinomial(estimation=estimation)})
         yield Case(f"multinomial-{estimation}", _fitted(model, many, y), np.vstack([many[:10], np.zeros((1, 3))]))
+
+
+def _gammas(rng, y):
+    """A column of numbers that are tiny beside their mean, and one whose numbers are close to it."""
+    X = rng.gamma(np.column_stack([0.03 * (1 + y), 1e4 * (1 + y / 50)]))
+    far = [5e-324, 1e-310, 1e-300, 1e-200, 1e-100, 1e-17, 6e-9, 1e-3, 0.04, 0.1, 1.0, 30.0, 1e3, 1e8, 1e16, 1e30]
+    rows = np.column_stack([far, np.linspace(0.97, 1.06, len(far)) * 1e4])
+    for estimation in ("mle", "bayes"):
+        yield Case(f"gamma-tiny-{estimation}", _fitted(NaiveBayes("gamma", estimation=estimation), X, y), rows)
 
 
 def _discriminants(rng):

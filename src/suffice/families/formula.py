@@ -112,9 +112,13 @@ class PowerTail:
 
 @dataclass(frozen=True, eq=False)
 class GammaCurve:
-    """``offset − shape e(t) + wide e(t/spread)`` with ``t = (x − mean)/mean`` and ``e(t) = t − log(1 + t)``; all (K,).
+    """``offset + shape (log(x/mean) − t)`` with ``t = (x − mean)/mean``, the gamma distribution; all (K,).
 
-    The gamma distribution, and with ``wide`` and ``spread`` the beta-prime distribution. The term −log x is dropped.
+    With ``wide = shape spread`` it is ``offset + shape log(x/mean) − wide log(1 + t/spread)``, the beta-prime
+    distribution. The term −log x is dropped.
+
+    Near the mean, where the terms cancel, it is ``offset − shape e(t) + wide e(t/spread)``, where ``e(t)`` is the
+    series t²/2 − t³/3 + … of t − log(1 + t). If x is small, compute log(x/mean) from x, since t has lost its digits.
     """
 
     offset: Float

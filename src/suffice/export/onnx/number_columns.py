@@ -13,6 +13,7 @@ import numpy as np
 
 from suffice.export.onnx.graph import Value
 from suffice.export.onnx.operations import (
+    absolute,
     between,
     count_below,
     excess,
@@ -153,13 +154,16 @@ def _power_tail(x: Value, forms: Sequence[Any]) -> Value:
 
 
 def _gamma(x: Value, forms: Sequence[Any]) -> Value:
-    each, mean = tall(x, 2), _stacked(forms, "mean")
+    of, each = partial(_stacked, forms), tall(x, 2)
+    offset, shape, mean = of("offset"), of("shape"), of("mean")
     t = (each - mean) / mean
-    out = _stacked(forms, "offset") - excess(t, log(each / mean)) * _stacked(forms, "shape")
+    log_ratio = where(absolute(t) < 0.5, log1p(t), log(each) - np.log(mean))
     if forms[0].wide is None:
-        return out
-    wide = t / _stacked(forms, "spread")
-    return out + excess(wide, log1p(wide)) * _stacked(forms, "wide")
+        near, far = excess(t) * -shape, (log_ratio - t) * shape
+    else:
+        wide, share = of("wide"), t / of("spread")
+        near, far = excess(share) * wide - excess(t) * shape, log_ratio * shape - log1p(share) * wide
+    return where(absolute(t) < 0.01, near, far) + offset
 
 
 def _steps(x: Value, forms: Sequence[Any]) -> Value:

@@ -210,13 +210,13 @@ def log1p(x: Value) -> Value:
     return where(same, x, log(shifted) * x / where(same, 1.0, shifted - 1.0))
 
 
-def excess(x: Value, log_one_plus: Value) -> Value:
-    """x − log(1 + x), given log(1 + x); accurate near 0."""
+def excess(x: Value) -> Value:
+    """x − log(1 + x) near 0."""
     series: Value | float = 1 / 10
     for n in range(9, 1, -1):
         series = 1 / n - x * series
     assert isinstance(series, Value)
-    return where(absolute(x) < 0.01, x * x * series, x - log_one_plus)
+    return x * x * series
 
 
 def log_rise(a: Value | Float, x: Value, about: Value | Float) -> Value:

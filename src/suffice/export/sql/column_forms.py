@@ -22,7 +22,7 @@ from suffice.export.sql.expressions import (
     added,
     call,
     divided,
-    expression_of,
+    either,
     is_missing,
     less,
     multiplied,
@@ -51,7 +51,6 @@ from suffice.numerics.types import Float
 __all__ = ["Terms", "terms_of_column"]
 
 NEAR = 0.01  # below, t − log(1 + t) is a series
-ROUNDING = 1e-12  # a smaller relative difference of numbers that should be equal is one of rounding
 SERIES = (1 / 8, 1 / 7, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2)
 
 
@@ -176,36 +175,46 @@ def _in_range(x: Name, scale: Float, query: Query) -> Name:
 
 
 def _gamma_curve(form: GammaCurve, x: Name, query: Query) -> list[Operand]:
-    x = _in_range(x, form.mean, query)
+    """A series near the mean, where the terms cancel. Far from it, the terms of beta-prime that are linear cancel."""
+    engine, away = query.engine, x
+    if engine.raises:
+        steepest = 1.0 if form.wide is not None else max(1.0, float(form.shape.max()))
+        most = min(float(form.mean.min()), 1e8) * 1e300 / steepest
+        away = query.let(engine.choice([(less(most, x), most)], x), "away")
     out: list[Operand] = []
     for offset, shape, mean, wide, spread in _classes(form.offset, form.shape, form.mean, form.wide, form.spread):
-        t = query.named(divided(subtracted(x, mean), mean), "relative")
-        score = subtracted(offset, multiplied(shape, _excess(t, query)))
-        out.append(score if wide is None else _beta_prime(offset, shape, wide, spread, t, score, query))
+        t = query.named(divided(subtracted(away, mean), mean), "relative")
+        near = subtracted(offset, multiplied(shape, _excess(t)))
+        logs = _log_ratio(x, mean, t, query)
+        if wide is None:
+            far = subtracted(offset, multiplied(shape, subtracted(t, logs)))
+        else:
+            share = query.named(divided(t, spread), "share")
+            near = added(near, multiplied(wide, _excess(share)))
+            far = subtracted(added(offset, multiplied(shape, logs)), multiplied(wide, engine.log1p(share)))
+        out.append(engine.choice([(less(call("ABS", t), NEAR), near)], far))
     return out
 
 
-def _beta_prime(
-    offset: float, shape: float, wide: float, spread: float, t: Operand, gamma: Operand, query: Query
-) -> exp.Expression:
-    """The score of the gamma distribution + wide e(t/spread). Far from the mean, the linear terms are summed first."""
-    engine, share = query.engine, query.named(divided(t, spread), "relative")
-    slope = wide / spread - shape
-    near = added(gamma, multiplied(wide, _excess(share, query)))
-    logs = subtracted(multiplied(shape, engine.log1p(t)), multiplied(wide, engine.log1p(share)))
-    linear: Operand = multiplied(t, slope) if abs(slope) > ROUNDING * shape else 0.0
-    return engine.choice([(less(call("ABS", t), NEAR), near)], total([offset, linear, logs]))
+def _log_ratio(x: Name, mean: float, t: Operand, query: Query) -> exp.Expression:
+    """log(x/mean), where x/mean = 1 + t; t has lost digits of a small x, and x/mean may be no double."""
+    engine = query.engine
+    unusual = either(less(x, mean * 1e-200), less(1e200, t))
+    return engine.choice(
+        [
+            (unusual, subtracted(engine.logarithm(x), math.log(mean))),
+            (less(t, -0.5), engine.logarithm(divided(x, mean))),
+        ],
+        engine.log1p(t),
+    )
 
 
-def _excess(t: Operand, query: Query) -> exp.Expression:
-    """t − log(1 + t) for t ≥ −1, also near zero."""
+def _excess(t: Operand) -> Operand:
+    """t − log(1 + t) near 0."""
     inner: Operand = SERIES[0]
     for each in SERIES[1:]:
         inner = subtracted(each, multiplied(t, inner))
-    series = multiplied(multiplied(t, t), inner)
-    return query.engine.choice(
-        [(less(call("ABS", t), NEAR), series)], subtracted(expression_of(t), query.engine.log1p(t))
-    )
+    return multiplied(multiplied(t, t), inner)
 
 
 def _steps(form: Steps, x: Name, query: Query) -> list[Operand]:

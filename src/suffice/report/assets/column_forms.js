@@ -6,7 +6,7 @@
  */
 
 import { Problem, asNumber, isMissing, levelOf, levelPlaces, quoted } from "./cells.js";
-import { countBelow, excess, logRise, range } from "./numbers.js";
+import { countBelow, excess, logQuotient, logRise, range } from "./numbers.js";
 
 export const columnForms = {
   Normal({ mean, mean_low, scale, log_norm, freedom, of_logarithm }, K) {
@@ -43,7 +43,11 @@ export const columnForms = {
     return (x) =>
       range(K, (k) => {
         const t = (x - mean[k]) / mean[k];
-        return offset[k] - shape[k] * excess(t) + (wide ? wide[k] * excess(t / spread[k]) : 0);
+        const log = logQuotient(x, mean[k]);
+        if (!wide) return offset[k] - shape[k] * excess(t, log);
+        const share = t / spread[k];
+        if (Math.abs(t) < 1) return offset[k] - shape[k] * excess(t, log) + wide[k] * excess(share);
+        return offset[k] + shape[k] * log - wide[k] * Math.log1p(share); // without t, which cancels
       });
   },
 

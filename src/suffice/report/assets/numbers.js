@@ -75,10 +75,21 @@ export function logRise(a, x) {
   return logGamma(a + x) - logGamma(a);
 }
 
-/** t − log(1 + t) for t > −1, accurate also near zero. */
-export function excess(t) {
-  if (Math.abs(t) >= 0.01) return t - Math.log1p(t);
-  return t * t * (1 / 2 - t * (1 / 3 - t * (1 / 4 - t * (1 / 5 - t * (1 / 6 - t * (1 / 7 - t / 8))))));
+/** t − log(1 + t) for t > −1, accurate also near zero; log(1 + t) may be given with more digits than t has. */
+export function excess(t, logOneMore = Math.log1p(t)) {
+  if (Math.abs(t) >= 0.1) return t - logOneMore;
+  const s = t / (2 + t); // log(1 + t) = 2 (s + s³/3 + s⁵/5 + …)
+  const q = s * s;
+  const series = 1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q / 13))));
+  return s * (t - 2 * q * series);
+}
+
+/** log x/y for positive numbers, accurate also where x/y is about 1, or is no double. */
+export function logQuotient(x, y) {
+  const away = (x - y) / y;
+  if (Math.abs(away) < 0.5) return Math.log1p(away);
+  const log = Math.log(x / y);
+  return Math.abs(log) < 690 ? log : Math.log(x) - Math.log(y);
 }
 
 /** Number of sorted values below x, or up to x. */
