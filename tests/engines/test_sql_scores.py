@@ -219,6 +219,29 @@ def test_types_of_columns(types, dialect, postgres):
     assert found.iloc[3, 1:].isna().all()  # the model refuses infinite numbers
 
 
+def test_decimals_that_are_no_doubles(postgres):
+    """They are infinite or 0, in columns of numbers, of levels and of yes/no values, and never an error."""
+    y = np.arange(60) % 2
+    levels = pd.Categorical([[1, 2, 2**60][i % 3] for i in range(60)])
+    numbers = np.random.default_rng(0).standard_normal(60) + y
+    model = NaiveBayes().fit(pd.DataFrame({"x": numbers, "yes": numbers > 0, "level": levels}), y)
+    cells = ["1.5", "1e400", "-1e400", "1e-400", "1.7976931348623158079e308", "2.47e-324", "NaN", "1.5"]
+    query = model.to_sql("rows", "postgres", keep=["row"])
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE TEMPORARY TABLE rows (row INTEGER, x NUMERIC, yes NUMERIC, level NUMERIC)")
+        for i, cell in enumerate(cells):
+            connection.execute("INSERT INTO rows VALUES (%s, %s, 1, 2)", [i, cell])
+        connection.execute("INSERT INTO rows VALUES (8, 1, 1e400, 2), (9, 1, 1e-400, 2), (10, 1, 1, 1e400)")
+        connection.execute("INSERT INTO rows VALUES (11, 1, 'NaN', 'NaN')")
+        found = sorted(connection.execute(query).fetchall())
+    assert [row[0] for row in found if row[1] is None] == [1, 2, 4, 8]
+    x = [1.5, 0.0, 0.0, np.nan, 1.5, 1.0, 1.0, 1.0]
+    yes = [*[True] * 5, False, True, None]
+    rows = pd.DataFrame({"x": x, "yes": yes, "level": pd.Series([*[2] * 6, 7, None], dtype=object)})
+    expected = model.predict_proba(rows)
+    np.testing.assert_allclose([row[2:4] for row in found if row[1] is not None], expected, rtol=0, atol=1e-12)
+
+
 def test_columns_with_the_name_of_the_table_in_the_statement(postgres):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.standard_normal((90, 3)), columns=["suffice_input", "SUFFICE_input_", "suffice_1"])

@@ -22,7 +22,6 @@ from suffice.export.sql.expressions import (
     both,
     call,
     case,
-    cast,
     either,
     equal,
     is_missing,
@@ -178,7 +177,7 @@ class Cells:
         self._reject_other_types(at, "any")
         if reads == "large number":
             value = self.once(("level", at), self.cell(at), f"level_{at}")
-            return LevelCell(value, self._lacks_number(value, cast(value)), found)
+            return LevelCell(value, self._lacks_number(value, engine.number_cell(exp.column(value))), found)
         value = self._raw(at, "any")
         return LevelCell(value, self._lacks_number(value, value), found)
 

@@ -35,6 +35,7 @@ from suffice.export.sql.expressions import (
 
 __all__ = ["engine_named"]
 
+MOST_DECIMAL, LEAST_DECIMAL = "1.7976931348623158e308", "2.4703282292062328e-324"  # decimals between them have a double
 LEAST_EXPONENT = -700.0  # below, EXP is zero for all purposes
 DAY = 86_400.0
 
@@ -56,11 +57,24 @@ class Postgres(Engine):
         """An underflow is an error."""
         return self.choice([(less(LEAST_EXPONENT, a), exp.Exp(this=expression_of(a)))], 0.0)
 
+    def number_cell(self, cell: exp.Expression) -> exp.Expression:
+        """A decimal that no double is near would be an error."""
+        return self._double(cell, cell)
+
     def truth_cell(self, cell: exp.Expression) -> exp.Expression:
         """Booleans cannot be cast to double."""
         written = cast(cell, "TEXT")
         known = [(equal(written, text("true")), 1.0), (equal(written, text("false")), 0.0)]
-        return self.choice(known, cast(written))
+        return self.choice(known, self._double(cell, written))
+
+    def _double(self, cell: exp.Expression, value: exp.Expression) -> exp.Expression:
+        """The value of a cell; an infinite one, or 0, for decimals beyond doubles. NaN is larger than all decimals."""
+        other = without(equal(call("PG_TYPEOF", cell), call("REGTYPE", text("numeric"))))
+        decimal = cast(value, "DECIMAL")
+        size = call("ABS", decimal)
+        large = both(less(exp.Literal.number(MOST_DECIMAL), size), without(equal(decimal, text("NaN"))))
+        small = less(size, exp.Literal.number(LEAST_DECIMAL))
+        return self.choice([(other, cast(value)), (large, math.inf), (small, 0.0)], cast(value))
 
     def by_characters(self, a: Operand) -> exp.Expression:
         """The name of a collation is quoted, because it has upper case."""

@@ -85,7 +85,8 @@ def eliminated_lines(
     white = [[_unless_missing(x, u, query) for u, x in zip(row, numbers, strict=True)] for row in rows]
     out: list[Operand] = []
     after: Name | None = None
-    for group in _groups(*form.mean.shape, query, besides=1):
+    n_classes, d = form.mean.shape
+    for group in _groups(n_classes, d, query, besides=1):
         vectors = [_later(vector, query, after) for vector in (white[0], *(white[k + 1] for k in group))]
         (row, *means), pivots = _decomposed(_correlation(form, 0), known, vectors, query, after)
         for mean in means:
