@@ -220,8 +220,11 @@ def test_bytes_are_not_shown_on_a_terminal(folder, kind):
         ),
         (["flowers.suffice", "--to", "pickle"], "Did you mean 'sklearn'?"),
         (["flowers.suffice", "--to", "sqll"], "Did you mean 'sql'?"),
-        (["flowers.suffice", "--to", "sql"], "SQL names the table whose rows are scored. Give its name with --table."),
-        (["flowers.suffice", "--to", "sql", "--table", ""], "Give its name with --table."),
+        (
+            ["flowers.suffice", "--to", "sql"],
+            "SQL needs the name of the table with the rows to score: give it with --table.",
+        ),
+        (["flowers.suffice", "--to", "sql", "--table", ""], "give it with --table."),
         (["flowers.suffice", "--to", "onnx", "--dialect", "spark"], "--dialect needs --to sql; the format is onnx."),
         (["flowers.suffice", "-o", "m.joblib", "--table", "t"], "--table needs --to sql; the format is sklearn."),
         (["flowers.suffice", "--to", "json", "--complete"], "--complete needs --to sql; the format is json."),

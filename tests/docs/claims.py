@@ -26,6 +26,7 @@ from suffice.engines import engine_rows
 from suffice.ensemble import specification
 from suffice.export.onnx import precision, singular_block
 from suffice.export.sql import cells as sql_cells
+from suffice.export.sql.engines import engine_named
 from suffice.families import Gaussian, Histogram, averaged_dependence
 from suffice.families.histogram import smoothing
 from suffice.families.multivariate_gaussian import expected_folds, missing_cells
@@ -444,6 +445,9 @@ FACTS = {
     "docs/export.md": {
         "1970": lambda: time_text(0)[:4],
         "2⁻³⁰": word_rows.UNIT,
+        "63": lambda: engine_named("postgres").longest_name,
+        **dict.fromkeys(["290", "1,440", "340", "2,480"], Once("statements of quadratic discriminant analysis")),
+        "128,000": CHOSEN,
         "2.5": CHOSEN,
         "32": sql_cells.FEW,
         "1.20": Source("pyproject.toml", r"onnxruntime>=([\d.]+)"),
@@ -455,7 +459,10 @@ FACTS = {
         "13": lambda: max(d for d in range(20) if 2**d * d**2 <= singular_block.MOST_NUMBERS),
         "500": CHOSEN,
         "50": CHOSEN,
-        "0.3": Once("the graph of a quadratic discriminant analysis"),
+        "0.3": (
+            Once("runs of characters of a long text, on DuckDB and PostgreSQL"),
+            Once("the graph of a quadratic discriminant analysis"),
+        ),
     },
     "docs/engines.md": {
         "12": Source("pyproject.toml", r"Ibis (\d+) fails"),

@@ -244,7 +244,9 @@ def test_arguments():
     with pytest.raises(InputError, match=r"precision must be 'double' or 'float'; got 'flaot'. Did you mean") as error:
         model.to_onnx("flaot")
     assert error.value.argument == "precision"
-    with pytest.raises(InputError, match="missing is the text of a missing cell") as error:
+    with pytest.raises(
+        InputError, match="missing must be a text: that of a missing cell in columns of texts; got "
+    ) as error:
         model.to_onnx(missing=None)
     assert error.value.argument == "missing"
     with pytest.raises(InputError, match="The text of a missing cell, '\\\\ud800', is not valid Unicode"):

@@ -167,7 +167,7 @@ def _check_options(given: dict[str, str], kind: str, options: dict[str, Any]) ->
         if other != kind:
             raise click.UsageError(f"--{name} needs --to {other}; the format is {kind}.")
     if kind == "sql" and not options["table"]:
-        raise click.UsageError("SQL names the table whose rows are scored. Give its name with --table.")
+        raise click.UsageError("SQL needs the name of the table with the rows to score: give it with --table.")
 
 
 # ---------------------------------------------------------------------- contents

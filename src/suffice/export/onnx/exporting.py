@@ -36,7 +36,8 @@ def onnx_model(fitted: Fitted, precision: Precision = "double", missing: str = "
         raise InputError(f"precision must be 'double' or 'float'; got {precision!r}.{hint}", argument="precision")
     if not isinstance(missing, str):
         raise InputError(
-            f"missing is the text of a missing cell in columns of texts; got {missing!r:.80}.", argument="missing"
+            f"missing must be a text: that of a missing cell in columns of texts; got {missing!r:.80}.",
+            argument="missing",
         )
     check_unicode(missing, "The text of a missing cell")
     rule, single = ScoringRule.of(fitted), set[int]()

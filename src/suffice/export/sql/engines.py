@@ -286,8 +286,8 @@ def engine_named(dialect: str) -> Engine:
     if name not in ENGINES:
         hint = did_you_mean(dialect, tuple(ENGINES))
         raise InputError(
-            f"dialect must be one of {listed(list(ENGINES))}; got {dialect!r:.80}.{hint} These are tested; another "
-            "engine may understand one of them.",
+            f"dialect must be one of {listed(list(ENGINES))}; got {dialect!r:.80}.{hint} Statements in these "
+            "dialects are tested on their engines; other engines may understand one of the dialects.",
             argument="dialect",
             page="docs/export.md",
         )
