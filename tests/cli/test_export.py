@@ -231,7 +231,10 @@ def test_bytes_are_not_shown_on_a_terminal(folder, kind):
         (["flowers.suffice", "--to", "sql", "--table", "t", "--precision", "float"], "--precision needs --to onnx;"),
         (["flowers.suffice", "--to", "json", "--missing", ""], "--missing needs --to onnx; the format is json."),
         (["flowers.suffice", "--table", "t", "--dialect", "sqlite3"], "Did you mean 'sqlite'?"),
-        (["flowers.suffice", "--keep", "none"], "SQL names the table whose rows are scored."),
+        (
+            ["flowers.suffice", "--keep", "none"],
+            "SQL needs the name of the table with the rows to score: give it with --table.",
+        ),
         (["flowers.suffice", "--table", "t", "--missing", "?"], "--missing needs --to onnx; the format is sql."),
         (["flowers.suffice", "-o", "m.json", "--prefix", "p"], "--prefix needs --to sql; the format is json."),
         (["flowers.suffice", "test.csv", "--to", "json"], "unexpected extra argument (test.csv)"),

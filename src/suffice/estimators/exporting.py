@@ -32,10 +32,11 @@ class Exporting(Inference):
 
         NULL is a missing cell, and NaN too where the engine has it. Levels that the model has not seen count as they
         do in the model. A query raises no errors for cells of the expected type: where the model would refuse a row,
-        for example because of an infinite number or a count of 2.5, all results of the row are NULL. If all classes
-        exclude a row, ``log_joint_…`` is −∞, and label and probabilities depend on ``impossible``. Texts are compared
-        by their characters, whatever the collation of their column. On DuckDB, PostgreSQL and Spark, models of texts
-        find the words that `predict_proba` finds.
+        for example because of an infinite number or a count of 2.5, all results of the row are NULL. Decimals of
+        PostgreSQL beyond the range of doubles are infinite or 0. If all classes exclude a row, ``log_joint_…`` is −∞,
+        and label and probabilities depend on ``impossible``. Texts are compared by their characters, whatever the
+        collation of their column. On DuckDB, PostgreSQL and Spark, models of texts find the words that `predict_proba`
+        finds.
 
         Parameters
         ----------
