@@ -26,6 +26,7 @@ from suffice.engines import engine_rows
 from suffice.ensemble import specification
 from suffice.export.onnx import precision, singular_block
 from suffice.export.sql import cells as sql_cells
+from suffice.export.sql import column_forms
 from suffice.export.sql.engines import engine_named
 from suffice.families import Gaussian, Histogram, averaged_dependence
 from suffice.families.histogram import smoothing
@@ -450,6 +451,7 @@ FACTS = {
         "128,000": CHOSEN,
         "2.5": CHOSEN,
         "32": sql_cells.FEW,
+        "0.01": column_forms.NEAR,
         "1.20": Source("pyproject.toml", r"onnxruntime>=([\d.]+)"),
         "1e-5": Source("tests/support/graph_answers.py", r'"float": (1e-5)'),
         "1e-11": Source("tests/engines/test_sql_scores.py", r"close = (1e-11)"),
