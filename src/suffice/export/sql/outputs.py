@@ -37,7 +37,6 @@ def output_names(
         if _size(name) > most:
             name = prefix + short
             _check_size(name, most, prefix, engine)
-        name = name.replace("\0", " ").replace("${", "$ {").encode("utf-8", "replace").decode()
         found, i = name, 1
         while found.casefold() in taken:
             i += 1
@@ -45,13 +44,18 @@ def output_names(
         taken.add(found.casefold())
         return found
 
-    texts = [str(label) for label in labels.tolist()]
+    texts = [_nameable(str(label)) for label in labels.tolist()]
     label = unique("predicted_label", "predicted_label")
     both = [
         [unique(f"{kind}_{each}", f"{kind}_class_{k}") for k, each in enumerate(texts)]
         for kind in ("probability", "log_joint")
     ]
     return label, both[0], both[1], unique("row_number", "row_number")
+
+
+def _nameable(label: str) -> str:
+    """A label as a part of a name, without characters that a statement cannot have."""
+    return label.replace("\0", " ").replace("${", "$ {").encode("utf-8", "replace").decode()
 
 
 def _check_size(name: str, most: float, prefix: str, engine: Engine) -> None:
@@ -67,7 +71,7 @@ def _check_size(name: str, most: float, prefix: str, engine: Engine) -> None:
 
 def _size(name: str) -> int:
     """Bytes of a name."""
-    return len(name.encode("utf-8", "surrogatepass"))
+    return len(name.encode())
 
 
 def label_literals(labels: Array, engine: Engine) -> list[exp.Expression]:
