@@ -48,6 +48,7 @@ from suffice.model_file import container, encoding
 from suffice.naive_bayes import GaussianNB, text_specification
 from suffice.numerics import number_range
 from suffice.report import compact, summarizing
+from suffice.sources import spark
 from suffice.sources.files import cell_formats, opening
 from suffice.statistics import bin_counts, bins, cuts, patterns, scatter_sums, subtraction
 from suffice.tables import word_rows
@@ -467,6 +468,8 @@ FACTS = {
         ),
     },
     "docs/engines.md": {
+        "40": spark.SparkTable.most_values,
+        "7": lambda: max(d for d in range(50) if d + d * (d + 1) // 2 <= spark.SparkTable.most_values),
         "12": Source("pyproject.toml", r"Ibis (\d+) fails"),
         "29": Source("pyproject.toml", r"sqlglot<(\d+)"),
         "10,000": engine_rows.HEAD_ROWS,

@@ -363,9 +363,6 @@ if "DuckDB" in ENGINES:
         """DuckDB takes the signal for itself; it is raised as Ctrl-C, whichever way its rows are read."""
         connection = duckdb.connect()
         rows = "SELECT i * 1.0 AS x, i % 2 AS y FROM range(2000000000) r(i)"
-        whole = (
-            "SELECT sum(a.i * b.i)::double AS x, b.i % 2 AS y FROM range(10000000) a(i), range(1000) b(i) GROUP BY ALL"
-        )
 
         def interrupted(*data, **options):
             timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))

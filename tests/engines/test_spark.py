@@ -10,6 +10,7 @@ import pytest
 from pyspark.ml.feature import VectorAssembler
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql import functions
+from sklearn.base import clone
 
 import suffice
 from engines import spark_partitions
@@ -421,6 +422,19 @@ def test_other_time_zones(spark, orders, scorer):
     expected = collected(before.predict_proba(frame))
     np.testing.assert_array_equal(found["p_no"].to_numpy(), expected["p_no"].to_numpy())
     assert found["ordered"].cast(pa.int64()).equals(expected["ordered"].cast(pa.int64()))
+
+
+def test_many_columns_are_summarised_in_the_partitions(spark):
+    """A long query would be slow; it can still be asked for."""
+    many = spark.range(500).selectExpr("id % 2 as y", *(f"rand({j}) as x{j}" for j in range(41)))
+    few = many.select("y", *(f"x{j}" for j in range(8)))
+    for frame, model in ((many, NaiveBayes()), (few, GaussianDiscriminant(missing="drop"))):
+        assert suffice.fit(frame, "y", model=model, validate=False).report_.how == MERGED
+        fewer = suffice.fit(frame.drop("x0"), "y", model=model, validate=False)
+        assert fewer.report_.how == "Spark computed aggregates."
+        asked = suffice.fit(frame, "y", model=model, validate=False, pushdown=True)
+        assert asked.report_.how == "Spark computed aggregates."
+        assert_same_statistics(asked, clone(model).fit(frame.toArrow(), "y"), 1e-10)
 
 
 def test_answers_that_differ_only_in_case(spark):

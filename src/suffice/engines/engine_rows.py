@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from suffice.engines.partition_models import merged_partitions
-from suffice.engines.queried_model import queried_model, why_not_queried
+from suffice.engines.queried_model import is_short, queried_model, why_not_queried
 from suffice.engines.summary import Failure, Summary, labelled
 from suffice.exceptions import InputError, SufficeError
 from suffice.families import Family
@@ -156,7 +156,7 @@ class EngineRows(LabelledSource):
         why_not = why_not_queried(prototype, first, table, weighted=self.weights is not None)
         if self.pushdown is True and why_not:
             raise InputError(f"{self.table.engine} cannot compute the statistics: {why_not}", argument="pushdown")
-        if not why_not and self.pushdown is not False:
+        if not why_not and (self.pushdown is True or (self.pushdown == "auto" and is_short(prototype, table))):
             self.how = f"{self.table.engine} computed aggregates."
             with table.errors():
                 return queried_model(prototype, list(first.arrow.column_names), head, table, self.target, self.weights)

@@ -19,7 +19,7 @@ from suffice.sources.queries import MOST_CLASSES, MOST_PIVOTS, TOTAL, Query, pos
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.statistics.aggregation import CLASS, ROWS, Answer
 
-__all__ = ["queried_model", "why_not_queried"]
+__all__ = ["is_short", "queried_model", "why_not_queried"]
 
 
 def why_not_queried(prototype: Fitted, first: LabelledBatch, table: EngineTable, *, weighted: bool) -> str:
@@ -44,6 +44,14 @@ def why_not_queried(prototype: Fitted, first: LabelledBatch, table: EngineTable,
             if kinds[name] not in ("number", "bool", "category", "text"):
                 return f"column {name!r} holds {'no values in the first rows' if kinds[name] == 'empty' else 'times'}."
     return ""
+
+
+def is_short(prototype: Fitted, table: EngineTable) -> bool:
+    """Whether the query for the statistics of a model is so short that the engine is fast."""
+    asked = [each for block in prototype.blocks for each in block.family.aggregates(list(map(str, block.names)))]
+    sizes = [(len(each.values), "products" in each.measures) for each in asked]
+    n_values = sum(n + n * (n + 1) // 2 if products else n for n, products in sizes)
+    return table.most_values is None or n_values <= table.most_values
 
 
 def queried_model(

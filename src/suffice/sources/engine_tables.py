@@ -63,6 +63,8 @@ class EngineTable(ABC):
         Whether it is an array, whose columns have positions instead of names.
     has_labels_apart : bool
         Whether the labels were given apart from the user's table.
+    most_values : int or None
+        Values of a row, with their products, up to which its aggregates are faster than another way; None if always.
     """
 
     engine: str
@@ -72,6 +74,7 @@ class EngineTable(ABC):
     is_elsewhere: bool = False
     positional: bool = False
     has_labels_apart: bool = False
+    most_values: int | None = None
 
     @abstractmethod
     def select(self, names: Sequence[str]) -> Self:
