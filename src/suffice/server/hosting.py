@@ -1,0 +1,164 @@
+"""The models that are served."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from suffice.api import load
+from suffice.estimators import GenerativeClassifier
+from suffice.exceptions import InputError, listed
+from suffice.learning.fitted import Fitted
+from suffice.server.problems import Problem
+from suffice.server.settings import Settings
+
+if TYPE_CHECKING:
+    from suffice.server.learner import Learner
+    from suffice.server.watching import Watch
+
+__all__ = ["Host", "Hosts", "named_paths", "open_host"]
+
+
+@dataclass(eq=False)
+class Host:
+    """A model that is served.
+
+    A learner replaces the fitted model in one step, so a request reads `fitted` once and never waits.
+
+    Attributes
+    ----------
+    name : str
+        In addresses.
+    path : str
+        Of the model file.
+    settings : Settings
+    unchanging : estimator
+        The model of the file.
+    learner : Learner, optional
+        Changes the model, if clients may.
+    watch : Watch, optional
+        Compares predicted rows with the training rows.
+    opened : float
+        Seconds since 1970.
+    """
+
+    name: str
+    path: str
+    settings: Settings
+    unchanging: GenerativeClassifier
+    learner: Learner | None = None
+    watch: Watch | None = None
+    opened: float = field(default_factory=time.time)
+
+    @property
+    def model(self) -> GenerativeClassifier:
+        """The model as it is now."""
+        return self.unchanging if self.learner is None else self.learner.model
+
+    @property
+    def fitted(self) -> Fitted:
+        """The fitted model as it is now, as one immutable value."""
+        return self.model.fitted_
+
+    @property
+    def version(self) -> int:
+        """A number that increases with each change of the model."""
+        return 0 if self.learner is None else self.learner.version
+
+    @property
+    def target(self) -> str | None:
+        """Name of the column of labels, if the model has learned from a source."""
+        return self.fitted.target
+
+    def close(self) -> None:
+        """Finish what was acknowledged or waits, and release the files."""
+        if self.learner is not None:
+            self.learner.close()
+        if self.watch is not None:
+            self.watch.close()
+
+
+class Hosts(Mapping[str, Host]):
+    """All models that are served, by name."""
+
+    def __init__(self, hosts: Iterable[Host]) -> None:
+        self._hosts = {each.name: each for each in hosts}
+
+    def __getitem__(self, name: str) -> Host:
+        return self._hosts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hosts)
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def named(self, name: str | None) -> Host:
+        """The model with a name, or the only one; raises `Problem` if there is none."""
+        if name is None:
+            if len(self._hosts) == 1:
+                return next(iter(self._hosts.values()))
+            names = listed([f"/models/{each}" for each in self._hosts])
+            raise Problem(404, f"This server has several models. Put one of these before the path: {names}.")
+        if name not in self._hosts:
+            raise Problem(404, f"There is no model {name!r:.80}. The models are {listed(list(self._hosts))}.")
+        return self._hosts[name]
+
+    def close(self) -> None:
+        """Close all models."""
+        for each in self._hosts.values():
+            each.close()
+
+
+def open_host(name: str, path: str, settings: Settings, state: str | None = None) -> Host:
+    """Load a model, and what it has learned since, from ``state`` or the folder beside the model file."""
+    model, digest = load(path), _digest(path)
+    host = Host(name, path, settings, model)
+    if settings.learn:
+        from suffice.server.learner import Learner
+
+        folder = state if state is not None else f"{path}.state"
+        host.learner = Learner.open(folder, load(path), base=digest)
+    from suffice.server.watching import Watch
+
+    host.watch = Watch(host.unchanging, settings)
+    return host
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def named_paths(arguments: Iterable[str]) -> dict[str, str]:
+    """Paths of model files by the names of the models: NAME=PATH, or the name of the file.
+
+    >>> named_paths(["models/spam.suffice", "flowers=iris.suffice"])
+    {'spam': 'models/spam.suffice', 'flowers': 'iris.suffice'}
+    """
+    found: dict[str, str] = {}
+    for each in arguments:
+        name, equals, path = each.partition("=")
+        if not equals or not _is_name(name):
+            name, path = _name_of(each), each
+        if name in found:
+            raise InputError(
+                f"Two models have the name {name!r}: {found[name]} and {path}. Name one of them: other={path}."
+            )
+        found[name] = path
+    return found
+
+
+def _name_of(path: str) -> str:
+    stem = os.path.basename(path).removesuffix(".suffice")
+    name = "".join(each if _is_name(each) else "-" for each in stem).strip("-")
+    return name or "model"
+
+
+def _is_name(name: str) -> bool:
+    """Whether a name can stand in an address as it is."""
+    return bool(name) and name.isascii() and all(each.isalnum() or each in "-_." for each in name) and name[0] != "."

@@ -1,0 +1,79 @@
+"""Errors as answers: problem documents of RFC 9457, with the sentence of the library and its facts."""
+
+from __future__ import annotations
+
+import errno
+import json
+from http import HTTPStatus
+from typing import Any
+
+from suffice.exceptions import SufficeError
+from suffice.tables.cell_values import json_value
+
+__all__ = ["MEDIA_TYPE", "Problem", "problem_of"]
+
+MEDIA_TYPE = "application/problem+json"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+UNKNOWN = "The server made a mistake, which it has logged. The request changed nothing that was acknowledged."
+
+
+class Problem(Exception):
+    """An error of a request, as the client receives it.
+
+    Parameters
+    ----------
+    status : int
+        HTTP status.
+    detail : str
+        A sentence that says what was wrong, where, and what to do.
+    headers : dict of str to str, optional
+        Headers of the answer.
+    **facts
+        Further members of the document, such as ``column`` and ``row``; None is left out.
+    """
+
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, **facts: Any) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, headers or {}
+        self.facts = {name: value for name, value in facts.items() if value is not None}
+
+    def document(self) -> dict[str, Any]:
+        """The members of the problem document.
+
+        >>> Problem(422, "Column 'x', row 0 holds infinity.", column="x", row=0).document()["title"]
+        'Unprocessable Content'
+        """
+        title = "Unprocessable Content" if self.status == 422 else HTTPStatus(self.status).phrase
+        facts = {name: json_value(value) for name, value in self.facts.items()}
+        return {"type": "about:blank", "title": title, "status": self.status, "detail": self.detail, **facts}
+
+    def body(self) -> bytes:
+        """The document as JSON."""
+        return json.dumps(self.document()).encode()
+
+    def with_rows_from(self, first: int) -> Problem:
+        """The problem of a batch whose first row has this number."""
+        facts = dict(self.facts)
+        if "row" in facts:
+            facts["row"] += first
+        if "rows" in facts:
+            facts["rows"] = [each + first for each in facts["rows"]]
+        return Problem(self.status, self.detail, self.headers, **facts)
+
+
+def problem_of(error: BaseException) -> Problem:
+    """The problem document of an error; errors that are not the client's are status 500 or 507 without details.
+
+    >>> from suffice import InputError
+    >>> problem_of(InputError("x is empty.", column="x")).status
+    422
+    """
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, SufficeError):
+        rows = error.rows or []
+        facts = {"column": error.column, "argument": error.argument, "line": error.line}
+        return Problem(422, str(error), row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
+    if isinstance(error, OSError) and error.errno in FULL:
+        return Problem(507, "The disk of the server is full, so nothing was learned. Free space there, and try again.")
+    return Problem(500, UNKNOWN)
