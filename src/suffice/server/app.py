@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import wraps
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from suffice.server.hosting import Hosts
 from suffice.server.problems import MEDIA_TYPE, Problem, problem_of
-from suffice.server.routes import ENDPOINTS
+from suffice.server.routes import ENDPOINTS, Answer
 from suffice.server.settings import Settings
 
 __all__ = ["build"]
@@ -33,12 +33,12 @@ def build(hosts: Hosts, settings: Settings) -> ASGIApp:
     settings : Settings
     """
     routes = [
-        Route(path, each.run, methods=[each.method])
+        Route(path, answered(each.run), methods=[each.method])
         for each in ENDPOINTS
         if settings.learn or each.access != "learn"
         for path in each.paths()
     ]
-    app = Starlette(routes=routes, exception_handlers=_handlers(), lifespan=_lifespan)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _refused}, lifespan=_lifespan)
     app.state.hosts, app.state.settings, app.state.ready = hosts, settings, False
     return app
 
@@ -53,29 +53,35 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.hosts.close()
 
 
-def _handlers() -> dict[Any, Any]:
-    return {HTTPException: _refused, Exception: _failed}
+def answered(run: Answer) -> Answer:
+    """An endpoint whose errors are problem documents; a mistake of the server is logged."""
+
+    @wraps(run)
+    async def answer(request: Request) -> Response:
+        try:
+            return await run(request)
+        except HTTPException:
+            raise
+        except Exception as error:
+            problem = problem_of(error)
+            if problem.status == 500:
+                LOG.exception("%s %s failed", request.method, request.url.path)
+            return _response(problem)
+
+    return answer
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     """The problem document of an address or a method that does not exist."""
     assert isinstance(error, HTTPException)
-    path, method = request.url.path, request.method
-    details = {
-        404: f"There is nothing at {path!r:.200}. GET /openapi.json lists the addresses.",
-        405: f"{path!r:.200} does not answer {method:.40}. Allowed: {(error.headers or {}).get('Allow', 'other methods')}.",
-    }
-    return _response(
-        Problem(error.status_code, details.get(error.status_code, error.detail), dict(error.headers or {}))
-    )
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    """The problem document of any other error; a mistake of the server is logged."""
-    problem = problem_of(error)
-    if problem.status == 500:
-        LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _response(problem)
+    path, headers = f"{request.url.path!r:.200}", dict(error.headers or {})
+    if error.status_code == 404:
+        detail = f"There is nothing at {path}. GET /openapi.json lists the addresses."
+    elif error.status_code == 405:
+        detail = f"{path} does not answer {request.method:.40}; use {headers.get('Allow', 'another method')}."
+    else:
+        detail = error.detail
+    return _response(Problem(error.status_code, detail, headers))
 
 
 def _response(problem: Problem) -> Response:

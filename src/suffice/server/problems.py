@@ -17,7 +17,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNKNOWN = "The server made a mistake, which it has logged. The request changed nothing that was acknowledged."
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 - as RFC 9457 calls it
     """An error of a request, as the client receives it.
 
     Parameters

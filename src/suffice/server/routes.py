@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from suffice.server.hosting import Host, Hosts
 from suffice.server.problems import Problem
 
-__all__ = ["ENDPOINTS", "Access", "Endpoint", "access_of"]
+__all__ = ["ENDPOINTS", "Access", "Answer", "Endpoint", "access_of", "host_of"]
 
 Access = Literal["open", "read", "learn"]
 Answer = Callable[[Request], Awaitable[Response]]
