@@ -72,8 +72,8 @@ def problem_of(error: BaseException) -> Problem:
         return error
     if isinstance(error, SufficeError):
         rows = error.rows or []
-        facts = {"column": error.column, "argument": error.argument, "line": error.line}
-        return Problem(422, str(error), row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
+        facts: dict[str, Any] = {"column": error.column, "argument": error.argument, "line": error.line}
+        return Problem(422, str(error), None, row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
     if isinstance(error, OSError) and error.errno in FULL:
         return Problem(507, "The disk of the server is full, so nothing was learned. Free space there, and try again.")
     return Problem(500, UNKNOWN)
