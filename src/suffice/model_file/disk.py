@@ -42,16 +42,19 @@ def as_path(path: Path) -> str:
     return os.fsdecode(path)
 
 
-def write_whole(path: str, content: bytes | bytearray) -> None:
-    """Write ``content`` in place of the file; at any moment either the old file or the new one is there."""
+def write_whole(path: str, content: bytes | bytearray, noun: str = "model") -> None:
+    """Write ``content`` in place of the file; at any moment either the old file or the new one is there.
+
+    Messages call it by ``noun``.
+    """
     try:
         with replacing(path) as file:
             file.write(content)
     except NotAFileError as error:
-        raise ModelFileError(f"The model cannot be saved to {path!r}: {error}", file=path) from None
+        raise ModelFileError(f"The {noun} cannot be saved to {path!r}: {error}", file=path) from None
     except (OSError, ValueError) as error:  # ValueError: a path that contains NUL
         raise ModelFileError(
-            f"The model cannot be saved to {path!r}: {reason(error)}. {NOTHING_CHANGED}", file=path
+            f"The {noun} cannot be saved to {path!r}: {reason(error)}. {NOTHING_CHANGED}", file=path
         ) from error
 
 
@@ -151,11 +154,12 @@ def write_target(path: str) -> tuple[str, int | None]:
 class OpenFile:
     """A regular file opened for reading, with its size; a context manager.
 
-    Directories, pipes and devices are refused without waiting for them or reading from them.
+    Directories, pipes and devices are refused without waiting for them or reading from them. Messages call the content
+    by ``noun``.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, noun: str = "model") -> None:
+        self.path, self._noun = path, noun
         try:
             self._check(os.stat(path))
             # The file may have been replaced by a pipe since: O_NONBLOCK avoids waiting for a writer.
@@ -164,7 +168,7 @@ class OpenFile:
             raise
         except FileNotFoundError as error:
             near = similar_path(path)
-            hint = "Give the path of a saved model." if near is None else f"Did you mean {short(near)}?"
+            hint = f"Give the path of a saved {noun}." if near is None else f"Did you mean {short(near)}?"
             shown = without_password(path)
             raise ModelFileMissingError(f"There is no file {shown!r}. {hint}", file=shown) from error
         except (OSError, ValueError) as error:
@@ -180,7 +184,8 @@ class OpenFile:
     def _check(self, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             raise ModelFileError(
-                f"{self.path!r} is {_kind(status.st_mode)}, not a file. Give the path of a saved model.", file=self.path
+                f"{self.path!r} is {_kind(status.st_mode)}, not a file. Give the path of a saved {self._noun}.",
+                file=self.path,
             )
 
     def _unreadable(self, error: Exception) -> ModelFileError:

@@ -21,8 +21,8 @@ POLL_SECONDS = 0.05
 
 
 @contextlib.contextmanager
-def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
-    """Hold the lock of a model file.
+def locked(path: Path, timeout: float = 60.0, noun: str = "model") -> Iterator[None]:
+    """Hold the lock of a model file, or of another file that is read, changed and replaced.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
         Path of the model file, which need not exist yet. Links are followed, so all paths to one file share a lock.
     timeout : float
         Seconds to wait for another holder.
+    noun : str
+        What the file holds, for messages.
 
     Raises
     ------
@@ -49,14 +51,14 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
         descriptor = _acquire(lock_path, time.monotonic() + timeout)
     except (OSError, ValueError) as error:  # ValueError: the path contains a NUL character
         raise ModelFileError(
-            f"The model file {name!r} cannot be locked: {reason(error)}. Save the updated model to another path, in a "
-            "folder that you can write to.",
+            f"The {noun} file {name!r} cannot be locked: {reason(error)}. Save the updated {noun} to another path, in "
+            "a folder that you can write to.",
             file=name,
         ) from error
     if descriptor is None:
         raise ModelFileError(
-            f"The model file {name!r} is being updated by another process (lock file {lock_path!r}). Try again when it "
-            "has finished.",
+            f"The {noun} file {name!r} is being updated by another process (lock file {lock_path!r}). Try again when "
+            "it has finished.",
             file=name,
         )
     try:
