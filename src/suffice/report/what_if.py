@@ -18,7 +18,7 @@ from suffice.report.scoring import encoded_array, scoring_payload
 from suffice.report.summary import Field, WhatIf
 from suffice.tables.table import dense_numbers
 
-__all__ = ["what_if_of"]
+__all__ = ["field_of", "what_if_of"]
 
 MOST_BYTES = 220_000  # of the parameters in a page
 DAY = 86_400
@@ -50,7 +50,7 @@ def what_if_of(
         if size > MOST_BYTES:
             return WhatIf(reason=f"The parameters of the model are too large for a page: {size / 1e6:.1f} MB.")
     fields = tuple(
-        _field(fitted, each, found, column_of[each.position], rows, thresholds.get(each.position))
+        field_of(fitted, each, found, column_of[each.position], rows, thresholds.get(each.position))
         for each, found in shown.items()
     )
     return WhatIf(fields, len(hidden), parameters)
@@ -99,7 +99,7 @@ def _without_columns(fitted: Fitted, parameters: Mapping[str, Any], hidden: Sequ
     }
 
 
-def _field(
+def field_of(
     fitted: Fitted,
     place: ModelColumn,
     known: Marginal | str,
@@ -107,6 +107,20 @@ def _field(
     rows: ReportRows | None,
     threshold: float | None,
 ) -> Field:
+    """The input of a column, from what the model knows of it, and from rows if there are any.
+
+    Parameters
+    ----------
+    fitted : Fitted
+    place : ModelColumn
+    known : Marginal or str
+        Its distribution, or why there is none.
+    column : mapping
+        With its ``name``, its ``kind``, whether a cell may be ``missing``, and its ``levels``.
+    rows : ReportRows, optional
+    threshold : float, optional
+        Above which a number counts as yes.
+    """
     name, kind, may_be_missing = column["name"], column["kind"], column["missing"]
     if kind == "text":
         return Field(name, "text", start="", may_be_missing=may_be_missing)
