@@ -1,7 +1,6 @@
 """Figures in the format of Prometheus: valid, bounded, and equal to what happened."""
 
 import asyncio
-import logging
 import threading
 
 import pytest
@@ -141,13 +140,3 @@ def test_two_servers_of_one_process_do_not_share_figures(metrics):
     metrics.answered("/predict", 200, 0.0)
     other = Metrics(Hosts([served()]), ROUTES)
     assert not [key for key in samples(other) if key[0] == "suffice_requests_total"]
-
-
-def test_log_lines_have_no_values(metrics, caplog):
-    with caplog.at_level(logging.INFO, "suffice.server.requests"):
-        call(Metered(answering(200), metrics), "/predict")
-        assert caplog.messages == []
-        call(Metered(answering(200), metrics, log=True), "/models/a\nb/predict")
-    (line,) = caplog.messages
-    assert line.startswith(r"10.0.0.7 POST '/models/a\nb/predict' 200 ")
-    assert "secret" not in line

@@ -7,7 +7,6 @@ of addresses that do not exist together.
 
 from __future__ import annotations
 
-import logging
 import threading
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -22,7 +21,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from suffice import __version__
-from suffice.exceptions import SufficeError, short
+from suffice.exceptions import SufficeError
 from suffice.server.hosting import Host, Hosts
 
 __all__ = ["MEDIA_TYPE", "Metered", "Metrics", "Verb"]
@@ -33,7 +32,6 @@ BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 LEFT = 499  # the status of a request whose client has left before an answer
 OTHER = "other"
 Verb = Literal["predicted", "explained", "scored", "sampled", "learned", "unlearned"]
-LOG = logging.getLogger("suffice.server.requests")
 
 
 class Metrics(Collector):
@@ -165,21 +163,17 @@ GAUGES = (
 
 
 class Metered:
-    """An ASGI application whose requests are counted, and logged if ``log`` is true.
+    """An ASGI application whose requests are counted."""
 
-    A line of the log has the client's address, the method, the path, the status and the time, and nothing of a body or
-    a query.
-    """
-
-    def __init__(self, app: ASGIApp, metrics: Metrics, *, log: bool = False) -> None:
-        self.app, self.metrics, self.log = app, metrics, log
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await self._app(scope, receive, send)
             return
-        status, started, metrics = LEFT, perf_counter(), self.metrics
+        status, started, metrics = LEFT, perf_counter(), self._metrics
 
         async def counted(message: Message) -> None:
             nonlocal status
@@ -189,15 +183,10 @@ class Metered:
 
         metrics.in_flight += 1
         try:
-            await self.app(scope, receive, counted)
+            await self._app(scope, receive, counted)
         except Exception:
             status = 500
             raise
         finally:
             metrics.in_flight -= 1
-            seconds = perf_counter() - started
-            metrics.answered(scope["path"], status, seconds)
-            if self.log:
-                client = (scope.get("client") or ("-",))[0]
-                path = short(scope["path"])
-                LOG.info("%s %s %s %d %.1f ms", client, scope["method"], path, status, seconds * 1e3)
+            metrics.answered(scope["path"], status, perf_counter() - started)
