@@ -1,33 +1,27 @@
 """From a `Summary` to one HTML file: templates, pictures, styles and scripts, all embedded.
 
-The page has a content security policy that allows its own style and script, by their hashes, and nothing else.
+`suffice.report.pages` has what pages of other results share.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from suffice.exceptions import InputError, counted
-from suffice.formats import digits_of, number_text, percent_text, shortened
+from suffice.exceptions import counted
+from suffice.formats import digits_of, number_text, percent_text
 from suffice.report import svg
 from suffice.report.bundle import asset, bundle
-from suffice.report.summary import Cell, ColumnSummary, Summary, Table
+from suffice.report.pages import environment, policy, short
+from suffice.report.summary import ColumnSummary, Summary, Table
 from suffice.tables.cell_values import json_value
 from suffice.tables.times import time_text
 
-if TYPE_CHECKING:
-    import jinja2
-
 __all__ = ["render"]
-
-LONGEST_NAME = 60  # characters of a name in a heading or legend
 
 
 def render(summary: Summary) -> str:
@@ -39,14 +33,14 @@ def render(summary: Summary) -> str:
     shown = [each for each in summary.classes if each.color is not None]
     strongest = next((each for each in summary.columns if each.bits), None)
     found = summary.dependence
-    page = _environment().get_template("report.html")
+    page = environment().get_template("report.html")
     return page.render(
         s=summary,
         rows_text=_rows_text(summary),
         n_shown=len(shown),
         css=css,
         script=script,
-        policy=_policy(script, css),
+        policy=policy(css, script),
         sections=_sections(summary),
         pictures=_pictures(summary),
         what_if_json=_json(_what_if(summary)) if not summary.what_if.reason else "",
@@ -75,41 +69,6 @@ def _rows_text(summary: Summary) -> str:
 @cache
 def _script() -> str:
     return bundle("page.js")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    try:
-        import jinja2
-    except ImportError:
-        raise InputError("A report needs Jinja2: pip install 'suffice[report]'.") from None
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("suffice.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    filters: dict[str, Any] = {
-        "cell": _cell,
-        "counted": counted,
-        "digits": number_text,
-        "percent": percent_text,
-        "short": _short,
-        "texts": _columns_of_texts,
-    }
-    environment.filters.update(filters)
-    return environment
-
-
-def _policy(script: str, css: str) -> str:
-    """A content security policy that allows one script and one style, and no request."""
-    hashes = (base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (script, css))
-    of_script, of_style = hashes
-    return (
-        f"default-src 'none'; script-src 'sha256-{of_script}'; style-src 'sha256-{of_style}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _json(value: object) -> str:
@@ -231,7 +190,7 @@ def _column_picture(column: ColumnSummary, summary: Summary) -> str | None:
         return None
     class_at = {each.position: each for each in summary.classes}
     colors = [class_at[k].color or 0 for k in found.classes]
-    texts: dict[str, object] = {"title": f"p({_short(column.name)} | class)", "is_time": found.is_time}
+    texts: dict[str, object] = {"title": f"p({short(column.name)} | class)", "is_time": found.is_time}
     if found.kind == "levels":
         best = [max(range(len(line)), key=line.__getitem__) if line else None for line in found.density]
         named = [
@@ -272,25 +231,3 @@ def _value_texts(values: Sequence[float], is_time: bool) -> list[str]:
     """Values of a column, with as many digits as tell them apart."""
     digits = digits_of(list(values))
     return [time_text(value) if is_time else number_text(value, digits) for value in values]
-
-
-def _columns_of_texts(table: Table) -> list[list[str]]:
-    """The cells of a table as texts, row by row; numbers of a column have as many digits as tell them apart."""
-    columns = [_texts(list(column)) for column in zip(*table.rows, strict=True)]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _texts(cells: Sequence[Cell]) -> list[str]:
-    digits = digits_of([each for each in cells if isinstance(each, float)])
-    return [_cell(each, digits) for each in cells]
-
-
-def _cell(value: Cell, digits: int = 4) -> str:
-    """A cell of a table as text."""
-    if isinstance(value, bool | str):
-        return str(value)
-    return number_text(value, digits)
-
-
-def _short(text: object, most: int = LONGEST_NAME) -> str:
-    return shortened(text, most) or "(empty)"
