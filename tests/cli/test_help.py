@@ -15,7 +15,7 @@ from suffice.cli.group import COMMANDS, SECTIONS, suffice
 
 NAMES = suffice.list_commands(click.Context(suffice))
 FILES = [path for path in Path(group.__file__).parent.glob("*.py") if "\ndef command(" in path.read_text()]
-ELSEWHERE = {"compare", "demo"}  # tested in files of their own
+ELSEWHERE = {"compare", "demo", "serve"}  # tested in files of their own
 
 
 def examples(name):

@@ -13,7 +13,7 @@ __all__ = ["suffice"]
 
 SECTIONS = {
     "Learn": ("fit", "merge", "remove"),
-    "Use": ("predict", "explain", "sample", "export"),
+    "Use": ("predict", "explain", "sample", "serve", "export"),
     "Score": ("evaluate", "compare"),
     "Describe": ("inspect", "report"),
     "Other": ("demo", "completion"),

@@ -42,6 +42,7 @@ MODULES: dict[str, str | None] = {
     "suffice.learning.training_rows": "docs/files.md",
     "suffice.plotting": "docs/plotting.md",
     "suffice.report": "docs/report.md",
+    "suffice.server": "docs/serving.md",
     "suffice.sources": "docs/files.md",
     "suffice.sources.databases": "docs/engines.md",
     "suffice.sources.documents": COMMAND,
