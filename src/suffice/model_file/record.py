@@ -174,7 +174,7 @@ def _content(fitted: Fitted, file: str | None = None) -> bytearray:
     try:
         document = {
             "format": FORMAT,
-            "library": _library_version(),
+            "library": library_version(),
             "rows": writer.value(float(model.weights.weight.sum()), "rows"),
             "estimator": name,
             "parameters": {key: writer.value(each, "parameters", key) for key, each in parameters.items()},
@@ -190,7 +190,7 @@ def _content(fitted: Fitted, file: str | None = None) -> bytearray:
 
 
 @cache
-def _library_version() -> str:
+def library_version() -> str:
     from importlib.metadata import version  # imports email, which reading a model does not need
 
     return version("suffice")

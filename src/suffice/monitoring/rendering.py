@@ -1,0 +1,155 @@
+"""From a `Drift` to one HTML file, with the templates, the style and the pictures of reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice import __version__
+from suffice.formats import number_text, percent_text
+from suffice.monitoring.result import Drift, Finding
+from suffice.monitoring.wording import (
+    advice,
+    column_text,
+    effort_line,
+    figure_text,
+    headline,
+    p_value_text,
+    withheld_reasons,
+)
+from suffice.report import svg
+from suffice.report.bundle import asset
+from suffice.report.pages import environment, policy
+from suffice.report.summary import Table
+
+__all__ = ["render"]
+
+MOST_CARDS, MOST_ROWS, MOST_CLASSES = 24, 500, 12  # that a page shows
+TRAINED, OBSERVED = "training rows", "these rows"
+
+
+def render(drift: Drift, title: str = "Drift", source: str = "") -> str:
+    """The result of a look as one HTML file.
+
+    Parameters
+    ----------
+    drift : Drift
+    title : str
+        Title of the page.
+    source : str
+        Where the rows come from.
+
+    Raises `InputError` if Jinja2 is not installed.
+    """
+    css = asset("report.css")
+    page = environment("suffice.monitoring").get_template("drift.html")
+    return page.render(
+        drift=drift,
+        title=title,
+        source=source,
+        version=__version__,
+        css=css,
+        policy=policy(css),
+        headline=headline(drift),
+        advice=advice(drift),
+        effort=effort_line(drift),
+        cards=[_card(each) for each in drift.significant[:MOST_CARDS]],
+        hidden_cards=len(drift.significant) - MOST_CARDS,
+        tests=_tests(drift),
+        withheld=withheld_reasons(drift),
+        series=[{"label": TRAINED, "color": 0}, {"label": OBSERVED, "color": 1}],
+        shares=_share_picture(drift),
+        share_table=_share_table(drift),
+        density=_density_picture(drift),
+        density_table=_density_table(drift),
+    )
+
+
+def _card(finding: Finding) -> dict[str, Any]:
+    """A significant finding: its place, its sentence, and figures by name."""
+    figures = {
+        "training rows": figure_text(finding, finding.reference),
+        "these rows": figure_text(finding, finding.observed),
+        "effect": number_text(finding.effect, 3),
+        "p": p_value_text(finding.p_value),
+    }
+    if finding.windows > 1:
+        figures["windows"] = f"the last {finding.windows:,}, merged"
+    known = {name: text for name, text in figures.items() if text != "–"}
+    return {
+        "place": "All rows" if finding.column is None else str(finding.column),
+        "test": finding.test,
+        "sentence": finding.sentence,
+        "figures": known,
+    }
+
+
+def _tests(drift: Drift) -> Table:
+    """All tests that were made."""
+    made = [each for each in drift.findings if not each.withheld]
+    rows = tuple(
+        (
+            column_text(each),
+            each.test,
+            figure_text(each, each.reference),
+            figure_text(each, each.observed),
+            float(each.effect),
+            p_value_text(each.p_value),
+            "yes" if each.significant else "no",
+        )
+        for each in made[:MOST_ROWS]
+    )
+    header = ("column", "test", TRAINED, OBSERVED, "effect", "p-value", "significant")
+    return Table("", header, rows, max(len(made) - MOST_ROWS, 0))
+
+
+# ---------------------------------------------------------------------- shares
+
+
+def _share_picture(drift: Drift) -> str | None:
+    found = drift.class_shares
+    if found is None:
+        return None
+    labels = [str(each) for each in found.classes[:MOST_CLASSES]]
+    named = "; ".join(
+        f"{label}: {percent_text(trained)} in training, {percent_text(share)} here"
+        for label, trained, share in zip(labels, found.trained, found.share, strict=False)
+    )
+    trained, share = ([*each[:MOST_CLASSES]] for each in (found.trained, found.share))
+    return svg.level_bars(labels, [trained, share], [0, 1], title="Class shares", description=named)
+
+
+def _share_table(drift: Drift) -> Table | None:
+    found = drift.class_shares
+    if found is None:
+        return None
+    rows = tuple(
+        (str(label), percent_text(trained), percent_text(share), f"± {percent_text(error)}")
+        for label, trained, share, error in zip(
+            found.classes, found.trained, found.share, found.standard_error, strict=True
+        )
+    )
+    header = ("class", TRAINED, OBSERVED, "standard error")
+    return Table("Shares", header, rows[:MOST_ROWS], max(len(rows) - MOST_ROWS, 0))
+
+
+def _density_picture(drift: Drift) -> str | None:
+    """Shares of the rows between quantiles of log p(x)."""
+    if not drift.log_density:
+        return None
+    names, trained, observed = [], [], []
+    last = last_share = 0.0
+    for key, at_or_below in [*drift.log_density.items(), ("1", 1.0)]:
+        quantile = float(key)
+        names.append(f"{percent_text(last)} to {percent_text(quantile)}")
+        trained.append(quantile - last)
+        observed.append(at_or_below - last_share)
+        last, last_share = quantile, at_or_below
+    lowest = f"{percent_text(observed[0])} of these rows are as unusual as the {percent_text(trained[0])} most unusual"
+    return svg.level_bars(names, [trained, observed], [0, 1], title="log p(x)", description=f"{lowest} training rows.")
+
+
+def _density_table(drift: Drift) -> Table | None:
+    if not drift.log_density:
+        return None
+    rows = tuple((percent_text(float(key)), percent_text(share)) for key, share in drift.log_density.items())
+    return Table("At or below a quantile of log p(x)", (TRAINED, OBSERVED), rows)

@@ -1,0 +1,201 @@
+"""Windows as bytes and files: the layout of model files, with a checksum and without pickle.
+
+The document has ``format``, ``library`` (the version that wrote it), ``layout`` (what the windows count) and
+``windows``. A file that cannot come from Suffice is refused: every array must have the type and shape that the layout
+requires, and hold weights or sums that rows can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from suffice.exceptions import ModelFileError
+from suffice.model_file.container import (
+    FORMAT,
+    Arrays,
+    FileKind,
+    container_bytes,
+    is_container,
+    read_bytes,
+    read_container,
+)
+from suffice.model_file.disk import Path, as_path, write_whole
+from suffice.model_file.encoding import NotStorableError, ValueReader, ValueWriter
+from suffice.model_file.record import library_version
+from suffice.monitoring.window import Layout, Window
+from suffice.numerics.types import Float
+from suffice.tables import Levels
+
+__all__ = [
+    "file_content",
+    "is_window_file",
+    "read_window",
+    "refusing",
+    "window_bytes",
+    "window_of_bytes",
+    "windows_of",
+    "write_window",
+]
+
+WINDOW = FileKind("window", "suffice-window", "Use another copy of it, or make the window again from its rows.")
+WINDOW_FIELDS = tuple(each.name for each in fields(Window) if each.name != "layout")
+LAYOUT_FIELDS = tuple(each.name for each in fields(Layout))
+NOT_NEGATIVE = ("weight", "squares", "bins", "levels", "words", "posterior", "impossible", "labels", "calibration")
+SAMPLED = ("keys", "ratios")
+
+
+def window_bytes(window: Window) -> bytes:
+    """Return a window as bytes, which `window_of_bytes` reads."""
+    return bytes(file_content(WINDOW, window.layout, [window]))
+
+
+def window_of_bytes(content: bytes | bytearray | memoryview) -> Window:
+    """Read a window from bytes. Raises `ModelFileError` if they are not a window, or damaged."""
+    return _only(*read_bytes(content, WINDOW), "")
+
+
+def write_window(path: Path, window: Window) -> None:
+    """Write a window to a file, which is replaced in one step. Raises `ModelFileError` if that fails."""
+    file = as_path(path)
+    write_whole(file, file_content(WINDOW, window.layout, [window], file), WINDOW.noun)
+
+
+def read_window(path: Path) -> Window:
+    """Read a window from a file. Raises `ModelFileError` if it is not a window, or damaged."""
+    file = as_path(path)
+    return _only(*read_container(file, WINDOW), file)
+
+
+def is_window_file(path: str) -> bool:
+    """Whether a path leads to a file that begins as a window does, perhaps a damaged one."""
+    return is_container(path, WINDOW)
+
+
+def _only(document: dict[str, Any], arrays: Arrays, file: str) -> Window:
+    windows, _ = windows_of(document, arrays, WINDOW, file)
+    if len(windows) != 1:
+        raise refusing(WINDOW, file, f"it holds {len(windows)} windows; expected 1")
+    return windows[0]
+
+
+def file_content(
+    kind: FileKind, layout: Layout | None, windows: Sequence[Window], path: str = "", **others: int
+) -> bytearray:
+    """The content of a file of windows with one layout, and other whole numbers; the path is for messages."""
+    writer = ValueWriter()
+    try:
+        document = {
+            "format": FORMAT,
+            "library": library_version(),
+            "layout": None
+            if layout is None
+            else {name: writer.value(getattr(layout, name), "layout", name) for name in LAYOUT_FIELDS},
+            "windows": [
+                {name: writer.value(getattr(window, name), "windows", i, name) for name in WINDOW_FIELDS}
+                for i, window in enumerate(windows)
+            ],
+            **others,
+        }
+    except NotStorableError as error:
+        raise ModelFileError(
+            f"The {kind.noun} cannot be saved{f' to {path!r}' if path else ''}: it holds {error.value!r:.80}, a "
+            f"{type(error.value).__name__}. Convert the column to strings, numbers or dates, and fit the model again.",
+            file=path or None,
+        ) from None
+    return container_bytes(document, writer.arrays, path, kind)
+
+
+def windows_of(
+    document: dict[str, Any], arrays: Arrays, kind: FileKind, file: str, others: Sequence[str] = ()
+) -> tuple[list[Window], dict[str, int]]:
+    """The windows of a file and its other whole numbers; raises `ModelFileError` if a value cannot come from rows."""
+    try:
+        reader = ValueReader(arrays)
+        unknown = sorted(set(document) - {"format", "library", "layout", "windows", *others})
+        if unknown:
+            raise ValueError(f"it has an unknown part {unknown[0]!r}")
+        stored = document["layout"]
+        layout = None if stored is None else _layout({name: reader.value(stored[name]) for name in LAYOUT_FIELDS})
+        windows = [_window(layout, reader, each) for each in document["windows"]]
+        reader.finish()
+        return windows, {name: _whole(document[name]) for name in others}
+    except ModelFileError:
+        raise
+    except Exception as error:  # anyone can write a file with a valid checksum: what its values break is its fault
+        raise refusing(kind, file, str(error).rstrip(".") or type(error).__name__) from error
+
+
+def refusing(kind: FileKind, file: str, reason: str) -> ModelFileError:
+    """The error of a file whose values are not valid."""
+    where = f"in {file!r}" if file else "in the bytes"
+    return ModelFileError(f"The {kind.noun} {where} cannot be read: {reason}. {kind.again}", file=file or None)
+
+
+def _layout(values: Mapping[str, Any]) -> Layout:
+    layout = Layout(**values)
+    names = (*layout.numbers, *layout.levels, *layout.words)
+    valid = (
+        isinstance(layout.digest, str)
+        and all(isinstance(each, tuple) and len(each) == 2 for each in names)
+        and all(isinstance(levels, Levels) for _, levels in layout.levels)
+        and len(layout.cuts) == len(layout.numbers)
+        and isinstance(layout.classes, tuple)
+    )
+    if not valid:
+        raise ValueError("the description of its columns is not valid")
+    return layout
+
+
+def _window(layout: Layout | None, reader: ValueReader, stored: Mapping[str, Any]) -> Window:
+    if layout is None:
+        raise ValueError("it does not say what its windows count")
+    if set(stored) != set(WINDOW_FIELDS):
+        raise ValueError("a window lacks a part, or has one too many")
+    window = Window(layout, **{name: reader.value(stored[name]) for name in WINDOW_FIELDS})
+    zero = Window.zero(layout)
+    _whole(window.n_rows)
+    for name in WINDOW_FIELDS:
+        _check(name, getattr(window, name), getattr(zero, name))
+    if len(window.keys) != len(window.ratios):
+        raise ValueError("keys and ratios have different lengths")
+    return window
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r:.40} is not a number of rows or looks")
+    return value
+
+
+def _check(name: str, value: object, zero: object) -> None:
+    """Raise unless a part of a window has the type and shape of that of no rows, and values of some rows."""
+    if isinstance(zero, tuple):
+        if not isinstance(value, tuple) or len(value) != len(zero):
+            raise ValueError(f"{name} belongs to other columns")
+        for mine, none in zip(value, zero, strict=True):
+            _check(name, mine, none)
+        return
+    if isinstance(zero, Mapping):
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{name} is not a table of weights")
+        numbers = np.array([0.0, *value.values()], dtype=np.float64)
+    elif isinstance(zero, np.ndarray):
+        if not (isinstance(value, np.ndarray) and value.dtype == zero.dtype and _has_shape(name, value, zero)):
+            raise ValueError(f"{name} does not match the columns")
+        numbers = np.asarray(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        numbers = np.array([float(value)])
+    else:
+        raise ValueError(f"{name} is not a number")
+    if name in NOT_NEGATIVE and not (numbers >= 0).all():
+        raise ValueError(f"{name} holds a negative number or NaN")
+
+
+def _has_shape(name: str, value: Float, zero: Float) -> bool:
+    """Whether an array has the shape of that of no rows; a sample may have any number of rows."""
+    free = int(name in SAMPLED)
+    return value.ndim == zero.ndim and value.shape[free:] == zero.shape[free:]

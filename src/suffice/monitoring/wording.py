@@ -1,0 +1,132 @@
+"""What a `Drift` says in sentences and tables, for the command and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from suffice.exceptions import counted, listed
+from suffice.formats import number_text, percent_text
+from suffice.monitoring.result import Drift, Finding
+
+__all__ = ["advice", "column_text", "effort_line", "figure_text", "headline", "p_value_text", "withheld_reasons"]
+
+OF_ROWS = {
+    "log p(x)": "log p(x)",
+    "impossible rows": "the share of impossible rows",
+    "class shares": "the class shares",
+    "labels": "the labels",
+    "unknown labels": "the share of unknown labels",
+    "accuracy": "the accuracy",
+    "calibration": "the calibration",
+}
+"""Tests of whole rows, as a sentence names what they compare."""
+SHARES = ("yes or no", "missing", "unseen levels", "unknown words", *OF_ROWS)
+"""Tests whose figures are shares, if they are numbers."""
+ABOUT_SOURCE = ("missing", "unseen levels", "unknown words")
+ABOUT_PREDICTIONS = ("accuracy", "calibration")
+LEAST_P = 1e-12  # smaller p-values are not computed exactly
+MOST_NAMED = 4  # columns in the first sentence
+
+
+def headline(drift: Drift) -> str:
+    """The result in one sentence.
+
+    >>> headline(Drift((), 0.05, 0, 0))
+    'Nothing could be tested in 0 rows.'
+    >>> found = Finding("age", "missing", 9.0, 1e-9, 0.01, True, "Missing cells rose.", 0.1, 0.3)
+    >>> headline(Drift((found,), 0.05, 0, 1000))
+    "Drift in 1 of 1 column ('age'), in 1,000 rows."
+    """
+    rows = counted(drift.n_rows, "row")
+    tested = [each for each in drift.findings if not each.withheld]
+    if not tested:
+        return f"Nothing could be tested in {rows}."
+    if not drift.alarm:
+        return f"No drift in {rows}."
+    changed = _columns(drift.significant)
+    others = list(dict.fromkeys(OF_ROWS.get(each.test, each.test) for each in drift.significant if each.column is None))
+    parts = [f"in {each}" for each in others]
+    if changed:
+        n_columns = counted(len(_columns(tested)), "column")
+        parts = [f"in {len(changed):,} of {n_columns} ({listed(changed, MOST_NAMED)})", *parts]
+    places = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"Drift {places}, in {rows}."
+
+
+def _columns(findings: Sequence[Finding]) -> list[object]:
+    return list(dict.fromkeys(each.column for each in findings if each.column is not None))
+
+
+def advice(drift: Drift) -> list[str]:
+    """What to do about the significant findings, in sentences; empty without any."""
+    if not drift.alarm:
+        return []
+    tests = {each.test for each in drift.significant}
+    source = _columns([each for each in drift.significant if each.test in ABOUT_SOURCE])
+    said = []
+    if source:
+        said.append(
+            f"Check where {listed(source, MOST_NAMED)} {'comes' if len(source) == 1 else 'come'} from: missing cells "
+            "and new values often mean that the source or its format has changed."
+        )
+    if tests == {"class shares"}:
+        return [
+            "Only the class shares have changed. Adapt the prior to these rows with model.adapt_prior(X), or give it "
+            "to suffice predict as --prior."
+        ]
+    said.append(
+        "If the rows are wrong, correct them; if the model has already learned them, remove them (model.remove, "
+        "suffice remove)."
+    )
+    said.append("If the change is real, learn from recent labelled rows (model.partial_fit, suffice fit --update).")
+    if tests & set(ABOUT_PREDICTIONS):
+        said.append("Until then, do not rely on the probabilities.")
+    return said
+
+
+def effort_line(drift: Drift) -> str:
+    """How many tests were made, at which level.
+
+    >>> effort_line(Drift((), 0.05, 0, 0))
+    '0 tests, level 0.05.'
+    """
+    made = sum(not each.withheld for each in drift.findings)
+    withheld = len(drift.withheld)
+    look = f" of look {drift.look:,}" if drift.look else ""
+    others = f"; {counted(withheld, 'test')} not made" if withheld else ""
+    return f"{counted(made, 'test')}{others}, level {drift.level:.3g}{look}."
+
+
+def column_text(finding: Finding) -> str:
+    """The column of a finding, or that it is about whole rows."""
+    return "(rows)" if finding.column is None else str(finding.column)
+
+
+def figure_text(finding: Finding, value: object) -> str:
+    """A compared figure as text: a share as a percentage, a number with four digits.
+
+    >>> found = Finding("age", "missing", 9.0, 1e-9, 0.01, True, "Missing cells rose.", 0.1, 0.3)
+    >>> figure_text(found, found.observed), figure_text(found, None)
+    ('30.0 %', '–')
+    """
+    if value is None or isinstance(value, bool):
+        return "–" if value is None else str(value)
+    if isinstance(value, int | float):
+        return percent_text(value) if finding.test in SHARES else number_text(value)
+    return str(value)
+
+
+def p_value_text(p_value: float) -> str:
+    """A p-value with two digits.
+
+    >>> p_value_text(0.01234), p_value_text(0.0), p_value_text(1.0)
+    ('0.012', '< 1e-12', '1')
+    """
+    if p_value != p_value:  # NaN
+        return "–"
+    return f"< {LEAST_P:.0e}".replace("e-0", "e-") if p_value < LEAST_P else f"{p_value:.2g}"
+
+
+def withheld_reasons(drift: Drift) -> list[str]:
+    """The distinct reasons why tests were not made."""
+    return list(dict.fromkeys(each.sentence for each in drift.withheld))
