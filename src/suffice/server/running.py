@@ -17,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from suffice.exceptions import Argument, InputError, short
+from suffice.server.protocol import limited_protocol
 from suffice.server.settings import Limits
 
 __all__ = ["address_of", "listen", "notify_systemd", "run"]
@@ -170,7 +171,7 @@ def _options(limits: Limits) -> dict[str, Any]:
     """The options of uvicorn: no access log, no name of the server, no trust in headers of proxies."""
     return {
         "loop": "auto",
-        "http": "httptools",
+        "http": limited_protocol(limits),
         "ws": "none",
         "lifespan": "on",
         "log_config": None,
