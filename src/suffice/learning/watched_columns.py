@@ -1,0 +1,218 @@
+"""The columns of a model as a monitor watches them: numbers, levels and words, one column after the other.
+
+Numbers are read on the scale of the statistic of their family, so that of a log-normal column log x is watched. A text
+is watched by two numbers, how many words it has and which share of them the model does not know, and by the documents
+that have each of its most frequent words. The last number of a row is its log p(x), if the model has a density.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from suffice import bayes
+from suffice.families import family_type
+from suffice.families.text import Text
+from suffice.learning.fitted import Fitted
+from suffice.model import Block
+from suffice.numerics.types import Codes, Float, Index, Mask, SparseMatrix
+from suffice.statistics import PairCounts, Statistic
+from suffice.tables import CodedColumn, MixedRows, Table
+from suffice.tables.table import is_sparse
+from suffice.tables.thresholded import ThresholdedMatrix
+from suffice.text.encoded import word_rows
+
+__all__ = ["LOG_DENSITY", "MOST_WORDS", "ReadColumns", "WatchedColumns", "WatchedNumber"]
+
+MOST_WORDS = 500  # words of a column of texts whose documents are counted
+WIDE = 4096  # columns from which a sparse matrix stays sparse
+LOG_DENSITY = "log p(x)"
+
+NumberScale = Literal["number", "yes or no", "log", "words", "unknown words", "log p(x)"]
+
+
+class WatchedNumber(NamedTuple):
+    """A number of each row: the column, the scale that it is read on, and its block and position there."""
+
+    name: object
+    scale: NumberScale
+    block: int
+    j: int
+
+
+class WatchedLevels(NamedTuple):
+    """A column of levels, and its block and position there."""
+
+    name: object
+    block: int
+    j: int
+
+
+class WatchedWords(NamedTuple):
+    """A column of texts, its block, and the positions of its most frequent words among those of the model."""
+
+    name: object
+    block: int
+    at: Index
+
+
+class ReadColumns(NamedTuple):
+    """The watched columns of some rows.
+
+    Attributes
+    ----------
+    numbers : array of shape (n, D)
+        With NaN in missing cells, and without the columns of ``sparse``.
+    sparse : sparse array (CSR) of shape (n, S), or None
+        Columns of numbers of a wide sparse matrix, which come after the others.
+    coded : list of CodedColumn
+    words : list of (document, word) index pairs, and which documents are missing
+    """
+
+    numbers: Float
+    sparse: SparseMatrix | None
+    coded: list[CodedColumn]
+    words: list[tuple[Index, Mask]]
+
+
+@dataclass(frozen=True, eq=False)
+class WatchedColumns:
+    """The columns of a model as a monitor watches them.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    numbers, levels, words : tuple
+        What is watched.
+    statistics : tuple of Statistic
+        Statistics of the blocks.
+    """
+
+    blocks: tuple[Block, ...]
+    statistics: tuple[Statistic, ...]
+    numbers: tuple[WatchedNumber, ...]
+    levels: tuple[WatchedLevels, ...]
+    words: tuple[WatchedWords, ...]
+
+    @classmethod
+    def of(cls, fitted: Fitted) -> WatchedColumns:
+        """The columns of a fitted model; further models of the same columns are left out."""
+        model = fitted.current_model
+        pairs = [
+            (block, each) for block, each in zip(model.blocks, model.statistics, strict=True) if not block.member
+        ]
+        blocks, statistics = (tuple(each) for each in zip(*pairs, strict=True)) if pairs else ((), ())
+        numbers: list[WatchedNumber] = []
+        levels: list[WatchedLevels] = []
+        words: list[WatchedWords] = []
+        for b, (block, statistic) in enumerate(pairs):
+            _add_block(b, block, statistic, numbers, levels, words)
+        if fitted.has_density:
+            numbers.append(WatchedNumber(None, LOG_DENSITY, -1, 0))
+        return cls(blocks, statistics, tuple(numbers), tuple(levels), tuple(words))
+
+    def read(self, table: Table, log_density: Float | None) -> ReadColumns:
+        """The watched columns of some rows, and log p(x) as their last number."""
+        dense: list[Float] = []
+        sparse: SparseMatrix | None = None
+        coded: list[CodedColumn] = []
+        words: list[tuple[Index, Mask]] = []
+        known = {each.block: each.at for each in self.words}
+        levels = {(each.block, each.j) for each in self.levels}
+        for b, block in enumerate(self.blocks):
+            rows = block.take(table)
+            if isinstance(rows, MixedRows):
+                own = [j for j in range(len(block.names)) if (b, j) not in levels]
+                if own:
+                    dense.append(np.asarray(rows.numbers(own), dtype=np.float64))
+                coded += [rows.levels(j) for j in range(len(block.names)) if (b, j) in levels]
+            elif block.family.reads == "categories":
+                coded += list(rows.columns)  # type: ignore[union-attr]
+            elif isinstance(block.family, Text):
+                features, found = _read_words(block.family, self.statistics[b], rows, known[b])
+                dense.append(features)
+                words.append(found)
+            elif is_sparse(rows) and rows.shape[1] >= WIDE and len(self.blocks) == 1:
+                sparse = rows.tocsr()
+            else:
+                dense.append(_numbers(block, rows))
+        if log_density is not None:
+            dense.append(np.where(log_density > -np.inf, log_density, np.nan)[:, None])
+        numbers = dense[0] if len(dense) == 1 else np.hstack(dense) if dense else np.empty((len(table), 0))
+        return ReadColumns(numbers, sparse, coded, words)
+
+
+def _add_block(
+    b: int,
+    block: Block,
+    statistic: Statistic,
+    numbers: list[WatchedNumber],
+    levels: list[WatchedLevels],
+    words: list[WatchedWords],
+) -> None:
+    """Add the columns of a block to those that are watched."""
+    family = block.family
+    if isinstance(family, Text):
+        name = block.names[0]
+        count = statistic.documents.sum(axis=0)  # type: ignore[attr-defined]
+        most = np.sort(np.argsort(-count, kind="stable")[:MOST_WORDS])
+        numbers += [WatchedNumber(name, "words", b, 0), WatchedNumber(name, "unknown words", b, 1)]
+        words.append(WatchedWords(name, b, most))
+        return
+    for j, name in enumerate(block.names):
+        if family.reads == "categories" or (isinstance(statistic, PairCounts) and statistic.bins[j].cuts is None):
+            levels.append(WatchedLevels(name, b, j))
+        else:
+            numbers.append(WatchedNumber(name, _scale(block), b, j))
+
+
+def _scale(block: Block) -> NumberScale:
+    if block.family.values == "truth":
+        return "yes or no"
+    return "log" if isinstance(block.family, family_type("log_normal")) else "number"
+
+
+def _numbers(block: Block, rows: object) -> Float:
+    """Numbers of a block (n, d) on the scale of its statistic, with NaN in cells that predictions ignore."""
+    if isinstance(rows, ThresholdedMatrix):
+        rows = rows.plain()
+    values = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+    if block.chosen and block.family.values != "any":
+        with np.errstate(invalid="ignore"):
+            values = np.where(block.family.in_domain(values), values, np.nan)
+    if _scale(block) == "log":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.log(np.where(values > 0, values, np.nan))
+    return values
+
+
+def _read_words(family: Text, statistic: Statistic, rows: object, at: Index) -> tuple[Float, tuple[Index, Mask]]:
+    """Number of words and share of unknown words of each text (n, 2), and the frequent words of each text."""
+    read = word_rows(rows, family.analysis, family.slots)  # type: ignore[arg-type]
+    place = statistic.vocabulary.positions(read.vocabulary)  # type: ignore[attr-defined]
+    counts = read.counts
+    row = np.repeat(np.arange(len(read)), np.diff(counts.indptr))
+    word: Codes = place[counts.indices]
+    length = np.bincount(row, counts.data, minlength=len(read))
+    new = np.bincount(row, counts.data * (word < 0), minlength=len(read))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        features = np.column_stack([length, np.where(length > 0, new / length, np.nan)])
+    features[read.missing] = np.nan
+    rank = np.full(len(statistic.vocabulary) + 1, -1)  # type: ignore[attr-defined]
+    rank[at] = np.arange(len(at))
+    found = rank[word]
+    here = found >= 0
+    return features, (np.column_stack([row[here], found[here]]), read.missing)
+
+
+def log_density(fitted: Fitted, joint: Float) -> Float | None:
+    """log p(x) of rows from log p(x, y) (n, K); None if the model has no density."""
+    return bayes.log_evidence(joint) if fitted.has_density else None
+
+
+def names_of(columns: Sequence[WatchedNumber]) -> list[tuple[object, str]]:
+    """Name and scale of numbers."""
+    return [(each.name, each.scale) for each in columns]

@@ -1,0 +1,273 @@
+"""What the model knows about its training rows, column by column: the reference that windows are compared with.
+
+The statistics of the model are exact facts of the training rows. Summed over the classes, they give for each column
+
+    n = Σ_k n_k,   mean = Σ_k n_k m_k / n,   variance = Σ_k (n_k v_k + n_k (m_k − mean)²) / (n − 1),
+
+the counts of levels, of bins (histograms and bins of averaged dependence), of missing cells, and of the documents that
+have a word. Where the statistic has no squares (Poisson, geometric, exponential, multinomial) the variance is unknown.
+So are the distribution of log p(x) and of the posterior of rows that the model has not learned: `Profile`, stored by
+`suffice.fit`, or reference rows provide them, and bins of all numbers.
+
+A model that was built from parameters has no rows: its classes are weighted by its prior, and its counts are infinite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from suffice.families.text import Text
+from suffice.learning.fitted import Fitted
+from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns
+from suffice.model import Block
+from suffice.numerics.types import Float
+from suffice.statistics import (
+    BinCounts,
+    CellSums,
+    Counts,
+    CountVectors,
+    JointCounts,
+    Moments,
+    PairCounts,
+    PatternScatter,
+    PooledScatter,
+    RowMoments,
+    Scatter,
+    Statistic,
+)
+from suffice.tables import Levels
+
+__all__ = ["NumberFacts", "Reference", "reference_of"]
+
+MOST_CUTS = 23  # of a column, so at most 24 bins
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFacts:
+    """A number in the reference.
+
+    Attributes
+    ----------
+    weight, mean, variance, missing : float
+        Rows that have it, and those that do not; NaN where unknown.
+    cuts : tuple of float
+        Upper ends of its bins but the last; empty without bins.
+    bins : array of shape (B,)
+        Weight of each bin.
+    """
+
+    weight: float
+    mean: float
+    variance: float
+    missing: float
+    cuts: tuple[float, ...] = ()
+    bins: Float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Everything that windows are compared with.
+
+    Attributes
+    ----------
+    rows : float
+        Weight of the training rows; ∞ for a model that was built from parameters.
+    numbers : tuple of NumberFacts
+    levels : tuple of (Levels, array of shape (L + 1,))
+        Levels of each column, their weights, and that of missing cells.
+    words : tuple of (words, array of shape (W + 2,))
+        Documents that have each word, all documents, and missing ones.
+    labels : array of shape (K,)
+        Weight of each class.
+    infinite : bool
+        Whether the figures are parameters without sampling error.
+    """
+
+    rows: float
+    numbers: tuple[NumberFacts, ...]
+    levels: tuple[tuple[Levels, Float], ...]
+    words: tuple[tuple[tuple[str, ...], Float], ...]
+    labels: Float
+    infinite: bool = False
+
+
+def reference_of(fitted: Fitted, columns: WatchedColumns) -> Reference:
+    """The figures of a fitted model."""
+    weights = fitted.model.weights.weight
+    infinite = fitted.without_rows
+    shares = np.asarray(fitted.estimate.prior if infinite else weights, dtype=np.float64)
+    parts = [
+        _facts(block, each, shares, infinite=infinite)
+        for block, each in zip(columns.blocks, columns.statistics, strict=True)
+    ]
+    nothing = NumberFacts(np.nan, np.nan, np.nan, np.nan)
+    numbers = tuple(
+        nothing if each.scale == LOG_DENSITY else parts[each.block].numbers[each.j] for each in columns.numbers
+    )
+    levels = tuple(parts[each.block].levels[each.j] for each in columns.levels)
+    words = tuple(_words(columns, i, infinite=infinite) for i in range(len(columns.words)))
+    return Reference(float(shares.sum()), numbers, levels, words, shares, infinite)
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """The columns of a block by position."""
+
+    numbers: dict[int, NumberFacts]
+    levels: dict[int, tuple[Levels, Float]]
+
+
+def _facts(block: Block, statistic: Statistic, shares: Float, *, infinite: bool) -> _Facts:
+    d, total = len(block.names), float(shares.sum())
+    if isinstance(statistic, Counts | JointCounts):
+        return _Facts({}, {j: _level_counts(statistic, j, shares, infinite=infinite) for j in range(d)})
+    if isinstance(statistic, PairCounts):
+        return _of_pairs(statistic, shares)
+    if isinstance(statistic, BinCounts):
+        return _Facts({j: _of_bins(statistic, j, total, shares, infinite=infinite) for j in range(d)}, {})
+    if isinstance(block.family, Text):
+        return _Facts(_text_facts(statistic), {})
+    weight, mean, variance = _class_moments(block, statistic)
+    if infinite:
+        weight = np.broadcast_to(shares[:, None], mean.shape)
+    n = weight.sum(axis=0)
+    safe = np.where(n > 0, n, 1.0)
+    centre = (weight * mean).sum(axis=0) / safe
+    # The largest mean is subtracted first, so that an offset costs no digits.
+    base = mean[np.argmax(weight, axis=0), np.arange(d)] if len(mean) else centre
+    centre = base + (weight * np.where(weight > 0, mean - base, 0.0)).sum(axis=0) / safe
+    spread = np.full(d, np.nan)
+    if variance is not None:
+        squares = (weight * (variance + np.where(weight > 0, mean - centre, 0.0) ** 2)).sum(axis=0)
+        spread = squares / np.maximum(n if infinite else n - 1, 1e-300)
+        spread[n <= 1] = squares[n <= 1] if infinite else np.nan
+    known = block.family.accepts_missing and block.independent
+    out = {}
+    for j in range(d):
+        missing = 0.0 if not known else max(total - float(n[j]), 0.0)
+        missing = 0.0 if missing < 1e-9 * total else missing
+        out[j] = NumberFacts(float(n[j]), float(centre[j]), float(spread[j]), np.nan if infinite else missing)
+    return _Facts(out, {})
+
+
+def _class_moments(block: Block, statistic: Statistic) -> tuple[Float, Float, Float | None]:
+    """Weight, mean and variance of each class and column (K, d); the variance is None if it is unknown."""
+    d = len(block.names)
+    if isinstance(statistic, RowMoments):
+        statistic = statistic.weighted()
+    if isinstance(statistic, Moments):
+        weight = statistic.weight[:, :d]
+        safe = np.where(weight > 0, weight, 1.0)
+        return weight, (statistic.mean + statistic.mean_low)[:, :d], (statistic.m2 + statistic.m2_low)[:, :d] / safe
+    if isinstance(statistic, PatternScatter):
+        statistic = statistic.complete
+    if isinstance(statistic, Scatter | PooledScatter):
+        return _scatter_moments(statistic)
+    if isinstance(statistic, CountVectors):
+        weight = np.repeat(statistic.weight[:, None], d, axis=1)
+        return weight, statistic.total / np.where(weight > 0, weight, 1.0), None
+    assert isinstance(statistic, CellSums)
+    weight, mean = statistic.weight, statistic.total[:, 0] / np.where(statistic.weight > 0, statistic.weight, 1.0)
+    return weight, mean, mean * (1 - mean) if block.family.values == "truth" else None
+
+
+def _scatter_moments(statistic: Scatter | PooledScatter) -> tuple[Float, Float, Float]:
+    mean = statistic.mean + statistic.mean_low
+    weight = np.repeat(statistic.weight[:, None], mean.shape[1], axis=1)
+    squares = np.diagonal(statistic.scatter, axis1=-2, axis2=-1)
+    if squares.ndim == 2:
+        return weight, mean, squares / np.where(weight > 0, weight, 1.0)
+    # The sum over all classes: each class gets the common variance within the classes.
+    total = max(float(statistic.weight.sum()), 1e-300)
+    return weight, mean, np.broadcast_to(squares / total, mean.shape)
+
+
+def _level_counts(
+    statistic: Counts | JointCounts, j: int, shares: Float, *, infinite: bool
+) -> tuple[Levels, Float]:
+    levels = statistic.levels[j]
+    if isinstance(statistic, Counts):
+        count, missing = statistic.of_column(j) + 0.0, statistic.missing[:, j]
+    else:
+        count = np.zeros((len(statistic.count), len(levels)))
+        np.add.at(count.T, statistic.cells[:, j], statistic.count.T)
+        missing = statistic.missing[:, 0]
+    if infinite:
+        size = np.maximum(count.sum(axis=1, keepdims=True), 1e-300)
+        return levels, np.append(shares @ (count / size), np.nan)
+    if isinstance(statistic, JointCounts):
+        return levels, np.append(count.sum(axis=0), np.nan if missing.any() else 0.0)  # of any of its columns
+    return levels, np.append(count.sum(axis=0), missing.sum())
+
+
+def _of_pairs(statistic: PairCounts, shares: Float) -> _Facts:
+    numbers: dict[int, NumberFacts] = {}
+    levels: dict[int, tuple[Levels, Float]] = {}
+    start = 0
+    total = statistic.single.sum(axis=0)
+    for j, (bins, own) in enumerate(zip(statistic.bins, statistic.levels, strict=True)):
+        stop = start + bins.size(own)
+        count, missing = total[start : stop - 1], float(total[stop - 1])
+        if bins.cuts is not None:
+            numbers[j] = NumberFacts(float(count.sum()), np.nan, np.nan, missing, bins.cuts, count)
+        elif bins.kept is not None:
+            levels[j] = (Levels(bins.kept), np.append(count[:-1], missing))
+        else:
+            levels[j] = (own, np.append(count, missing))
+        start = stop
+    return _Facts(numbers, levels)
+
+
+def _of_bins(statistic: BinCounts, j: int, total: float, shares: Float, *, infinite: bool) -> NumberFacts:
+    """Bins of about equal weight of a histogram; its own bins are the finest."""
+    count = statistic.of_column(j)
+    if infinite:
+        count = shares[:, None] * count / np.maximum(count.sum(axis=1, keepdims=True), 1e-300)
+    weight = count.sum(axis=0)
+    n = float(weight.sum())
+    if not n:
+        return NumberFacts(0.0, np.nan, np.nan, total)
+    low, high = statistic.ends(j)
+    if statistic.cuts:  # the counted numbers are intervals between given cuts
+        at = low.astype(np.int64)
+        bins = np.bincount(at, weight, minlength=len(statistic.cuts) + 1)
+        return NumberFacts(n, np.nan, np.nan, np.nan if infinite else max(total - n, 0.0), statistic.cuts, bins)
+    middle = low + (high - low) / 2
+    mean = float(weight @ middle / n)
+    variance = float(weight @ (middle - mean) ** 2 / max(n - 1, 1e-300)) if n > 1 else np.nan
+    share = np.cumsum(weight) / n
+    cut = np.unique(np.minimum(np.searchsorted(share, np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)), len(low) - 1))
+    cut = cut[cut < len(low) - 1]
+    groups = np.searchsorted(cut, np.arange(len(low)), side="left")
+    bins = np.bincount(groups, weight, minlength=len(cut) + 1)
+    missing = np.nan if infinite else max(total - n, 0.0)
+    return NumberFacts(n, mean, variance, missing, tuple(high[cut].tolist()), bins)
+
+
+def _text_facts(statistic: Statistic) -> dict[int, NumberFacts]:
+    """Number of words of a text, and share of words that no other document has."""
+    count, documents = statistic.count.sum(axis=0), statistic.documents.sum(axis=0)  # type: ignore[attr-defined]
+    n, missing = float(statistic.weight.sum()), float(statistic.missing.sum())  # type: ignore[attr-defined]
+    total = float(count.sum())
+    hashed = bool(statistic.vocabulary.slots)  # type: ignore[attr-defined]
+    alone = np.nan if hashed or not total else float(count[documents <= 1].sum()) / total
+    return {
+        0: NumberFacts(n, total / n if n else np.nan, np.nan, missing),
+        1: NumberFacts(n, alone, np.nan, np.nan),
+    }
+
+
+def _words(columns: WatchedColumns, i: int, *, infinite: bool) -> tuple[tuple[str, ...], Float]:
+    watched = columns.words[i]
+    statistic = columns.statistics[watched.block]
+    documents = statistic.documents.sum(axis=0)[watched.at]  # type: ignore[attr-defined]
+    sizes = [float(statistic.weight.sum()), float(statistic.missing.sum())]  # type: ignore[attr-defined]
+    words = tuple(statistic.vocabulary.word(int(at)) for at in watched.at)  # type: ignore[attr-defined]
+    return words, np.concatenate([documents, np.full(2, np.nan) if infinite else sizes])
+
+
+def with_bins(facts: NumberFacts, cuts: tuple[float, ...], bins: Float) -> NumberFacts:
+    """The same figures with bins of a sample of rows."""
+    return replace(facts, cuts=cuts, bins=bins)
