@@ -264,13 +264,11 @@ def _serve(
 ) -> signal.Signals | None:
     """Answer requests until a signal arrives."""
     from suffice.server.app import build
-    from suffice.server.routes import access_of
     from suffice.server.running import address_of, run
-    from suffice.server.security import Guard
 
     address = address_of(listening)
     return run(
-        Guard(build(hosts, settings), settings, tokens, access_of),
+        build(hosts, settings, tokens),
         listening,
         settings.limits,
         started=lambda: click.echo(f"listening on {address}"),

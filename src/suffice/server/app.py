@@ -15,22 +15,27 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from suffice.server.hosting import Hosts
+from suffice.server.metrics import Metered, Metrics
 from suffice.server.problems import MEDIA_TYPE, Problem, problem_of
-from suffice.server.routes import ENDPOINTS, Answer
+from suffice.server.routes import ENDPOINTS, Answer, access_of
+from suffice.server.security import Guard
 from suffice.server.settings import Settings
+from suffice.server.tokens import Tokens
 
 __all__ = ["build"]
 
 LOG = logging.getLogger("suffice.server")
 
 
-def build(hosts: Hosts, settings: Settings) -> ASGIApp:
+def build(hosts: Hosts, settings: Settings, tokens: Tokens | None = None) -> ASGIApp:
     """The ASGI application that serves some models; its lifespan closes them.
 
     Parameters
     ----------
     hosts : Hosts
     settings : Settings
+    tokens : Tokens, optional
+        Without any, no request needs one.
     """
     routes = [
         Route(path, answered(each.run), methods=[each.method])
@@ -40,7 +45,8 @@ def build(hosts: Hosts, settings: Settings) -> ASGIApp:
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused}, lifespan=_lifespan)
     app.state.hosts, app.state.settings, app.state.ready = hosts, settings, False
-    return app
+    app.state.metrics = metrics = Metrics(hosts, {each.path for each in ENDPOINTS if each.path})
+    return Metered(Guard(app, settings, tokens or Tokens(), access_of), metrics)
 
 
 @asynccontextmanager

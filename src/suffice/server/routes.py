@@ -6,16 +6,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from prometheus_client import CONTENT_TYPE_LATEST as CONTENT_TYPE
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from suffice.server.description import describe
 from suffice.server.hosting import Host, Hosts
+from suffice.server.page import asset, page
 from suffice.server.problems import Problem
+from suffice.server.security import document_policy
+from suffice.server.settings import Access
 
-__all__ = ["ENDPOINTS", "Access", "Answer", "Endpoint", "access_of", "host_of"]
+__all__ = ["ENDPOINTS", "Answer", "Endpoint", "access_of", "host_of"]
 
-Access = Literal["open", "read", "learn"]
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -73,24 +77,81 @@ async def download(request: Request) -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
+async def metrics(request: Request) -> Response:
+    """Figures for Prometheus."""
+    return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE)
+
+
+async def models(request: Request) -> Response:
+    """Descriptions of all models."""
+    hosts: Hosts = request.app.state.hosts
+    found = await run_in_threadpool(lambda: [describe(each) for each in hosts.values()])
+    return JSONResponse({"models": found})
+
+
+async def model(request: Request) -> Response:
+    """The description of a model."""
+    return JSONResponse(await run_in_threadpool(describe, host_of(request)))
+
+
+async def drift(request: Request) -> Response:
+    """How the rows that were predicted differ from the training rows."""
+    host = host_of(request)
+    assert host.watch is not None
+    if "text/html" in request.headers.get("accept", ""):
+        drift, _ = await run_in_threadpool(host.watch.look)
+        if drift is None:
+            raise Problem(404, "No rows have been predicted in this window yet.")
+        page = await run_in_threadpool(drift.to_html)
+        return Response(page, media_type="text/html", headers={"Content-Security-Policy": document_policy(page)})
+    return JSONResponse(await run_in_threadpool(host.watch.to_dict))
+
+
+async def window(request: Request) -> Response:
+    """The statistics of the rows of the open window, which `suffice monitor` merges with those of other servers."""
+    host = host_of(request)
+    assert host.watch is not None
+    found = await run_in_threadpool(host.watch.window)
+    if found is None:
+        raise Problem(404, "No rows have been predicted in this window yet.")
+    headers = {"Content-Disposition": f'attachment; filename="{host.name}.window"'}
+    return Response(found.to_bytes(), media_type="application/octet-stream", headers=headers)
+
+
 async def report(request: Request) -> Response:
     """The report of the model as one HTML page."""
     page = await run_in_threadpool(lambda: host_of(request).model.report().to_html())
-    return Response(page, media_type="text/html")
+    return Response(page, media_type="text/html", headers={"Content-Security-Policy": document_policy(page)})
 
 
 ENDPOINTS: list[Endpoint] = [
+    Endpoint("GET", "/", page, "open", of_model=False),
+    Endpoint("GET", "/assets/{name}", asset, "open", of_model=False),
+    Endpoint("GET", "/models", models, "read", of_model=False),
+    Endpoint("GET", "/metrics", metrics, "read", of_model=False),
     Endpoint("GET", "/health", health, "open", of_model=False),
     Endpoint("GET", "/ready", ready, "open", of_model=False),
+    Endpoint("GET", "", model, "read"),
     Endpoint("GET", "/model", download, "read"),
     Endpoint("GET", "/report", report, "read"),
+    Endpoint("GET", "/drift", drift, "read"),
+    Endpoint("GET", "/window", window, "read"),
 ]
 
 
+OF_MODELS: dict[str, Access] = {each.path: each.access for each in ENDPOINTS if each.of_model}
+OF_SERVER: dict[str, Access] = {each.path: each.access for each in ENDPOINTS if not each.of_model}
+
+
 def access_of(path: str) -> Access:
-    """The scope that a path needs; "read" for a path that does not exist."""
-    last = path.rsplit("/", 1)[-1]
-    for each in ENDPOINTS:
-        if path == each.path or (each.of_model and each.path == f"/{last}"):
-            return each.access
-    return "open" if path.startswith("/assets/") else "read"
+    """The scope that a path needs; "read" for a path that does not exist.
+
+    >>> access_of("/health"), access_of("/models/spam/learn"), access_of("/learn"), access_of("/nowhere")
+    ('open', 'learn', 'learn', 'read')
+    """
+    if path.startswith("/assets/"):
+        return "open"
+    if path.startswith("/models/"):
+        _, slash, rest = path.removeprefix("/models/").partition("/")
+        return OF_MODELS.get(slash + rest, "read")
+    return OF_SERVER.get(path) or OF_MODELS.get(path, "read")

@@ -18,8 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from suffice.exceptions import InputError
 from suffice.server.problems import MEDIA_TYPE, Problem
-from suffice.server.routes import Access
-from suffice.server.settings import Settings
+from suffice.server.settings import Access, Settings
 from suffice.server.tokens import Tokens
 
 __all__ = ["Guard", "check_address", "document_policy", "is_loopback"]

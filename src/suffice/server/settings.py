@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-__all__ = ["Limits", "Settings"]
+__all__ = ["Access", "Limits", "Settings"]
+
+Access = Literal["open", "read", "learn"]
+"""What an address needs: nothing, or a token of the scope read or learn."""
 
 KILO, MEGA, GIGA = 1 << 10, 1 << 20, 1 << 30
 
