@@ -2,13 +2,16 @@
  * Fields of a form: one for each column of a row, with a slider, levels to choose from, a time or a text.
  *
  * A field is made of `{column, title, kind, low, high, start, may_be_missing, unit}`, as `suffice.report.summary.Field`
- * has them; `column` is the key of its cell, and `title` is what people read.
+ * has them; `column` is the key of its cell, and `title` is what people read. Without `low` there is no slider; times
+ * have one if `slider` is true. `unseen` is the cell of another level.
  */
 
 import { element, levelText, named } from "./elements.js";
 
 const UNSEEN = "\u0000"; // the text of a level that no column has
 const DAY_AND_TIME = 19; // characters of an ISO 8601 time to the second
+const DAY = 86400;
+const LONGEST_LABEL = 100; // characters of a name that is read aloud
 
 /** A step of a slider: a round number, a hundredth or so of its range. */
 export function sliderStep(low, high, kind) {
@@ -29,23 +32,30 @@ export function timeText(seconds) {
 function numberField(id, field, changed) {
   const input = element("input", { type: "number", id, step: "any", inputmode: "decimal" });
   if (field.may_be_missing) input.placeholder = "missing";
-  const low = Math.min(field.low, field.start);
-  const high = Math.max(field.high, field.start);
-  const step = sliderStep(low, high, field.kind);
-  const slider = element("input", { type: "range", min: low, max: high, step, "aria-label": `${field.column}, slider` });
+  const slider = makeSlider(field, (low, high) => sliderStep(low, high, field.kind));
   const set = (cell) => {
     input.value = cell === null ? "" : String(cell);
-    if (cell !== null) slider.value = String(cell);
+    if (cell !== null && slider) slider.value = String(cell);
   };
   input.addEventListener("input", () => {
-    if (input.value !== "") slider.value = input.value;
+    if (input.value !== "" && slider) slider.value = input.value;
     changed();
   });
-  slider.addEventListener("input", () => {
+  slider?.addEventListener("input", () => {
     input.value = String(Number(Number(slider.value).toPrecision(15)));
     changed();
   });
-  return { parts: [slider, input, ...clearButton(field, () => set(null), changed)], read: () => readNumber(input), set };
+  const parts = [slider, input, ...clearButton(field, () => set(null), changed)].filter(Boolean);
+  return { parts, read: () => readNumber(input), set };
+}
+
+/** A slider over the range of a column; null if the range is unknown. */
+function makeSlider(field, stepOf) {
+  if (field.low === null || field.low === undefined) return null;
+  const low = Math.min(field.low, field.start);
+  const high = Math.max(field.high, field.start);
+  const label = `${field.title.slice(0, LONGEST_LABEL)}, slider`;
+  return element("input", { type: "range", min: low, max: high, step: stepOf(low, high), "aria-label": label });
 }
 
 /** A number, null for an empty field, or the text of something else, which is a problem to report. */
@@ -56,17 +66,27 @@ function readNumber(input) {
 
 function timeField(id, field, changed) {
   const input = element("input", { type: "datetime-local", id, step: 1 });
+  const slider = field.slider ? makeSlider(field, (low, high) => (high - low >= 4 * DAY ? DAY : 1)) : null;
   const set = (cell) => {
     input.value = cell === null ? "" : timeText(cell);
+    if (cell !== null && slider) slider.value = String(cell);
   };
-  input.addEventListener("input", changed);
+  input.addEventListener("input", () => {
+    if (input.value !== "" && slider) slider.value = String(Date.parse(`${input.value}Z`) / 1000);
+    changed();
+  });
+  slider?.addEventListener("input", () => {
+    input.value = timeText(Number(slider.value));
+    changed();
+  });
   const read = () => (input.value === "" ? null : input.value);
-  return { parts: [input, ...clearButton(field, () => set(null), changed)], read, set };
+  return { parts: [slider, input, ...clearButton(field, () => set(null), changed)].filter(Boolean), read, set };
 }
 
 function clearButton(field, clear, changed) {
   if (!field.may_be_missing) return [];
-  const button = element("button", { type: "button", class: "clear", "aria-label": `Make ${field.column} missing` }, "×");
+  const label = `Make ${field.title.slice(0, LONGEST_LABEL)} missing`;
+  const button = element("button", { type: "button", class: "clear", "aria-label": label }, "×");
   button.addEventListener("click", () => {
     clear();
     changed();
@@ -83,7 +103,7 @@ function levelsField(id, field, changed, levels, texts = levels.map(levelText)) 
   select.addEventListener("change", changed);
   const read = () => {
     if (select.value === "missing") return null;
-    if (select.value === "unseen") return UNSEEN;
+    if (select.value === "unseen") return field.unseen ?? UNSEEN;
     return levels[Number(select.value)];
   };
   const set = (cell) => {

@@ -1,0 +1,143 @@
+/**
+ * Drift: how the rows that were predicted differ from the training rows, asked for while the view is visible.
+ */
+
+import { barList } from "./bar_list.js";
+import { element, percentText } from "./elements.js";
+import { Gone, askJson } from "./server.js";
+import { counted, labelText, numberText, shortText } from "./texts.js";
+
+const EVERY = 3000; // milliseconds between questions
+const MOST_CLASSES = 12;
+const MOST_FINDINGS = 30;
+
+/** Make the view of a model in an element: functions that begin and end asking. */
+export function driftView(root, model) {
+  const at = (name) => root.querySelector(`[data-${name}]`);
+  const bars = { classes: barList(at("class-shares")), density: barList(at("density")) };
+  let timer = null;
+  let visible = false;
+
+  async function look() {
+    clearTimeout(timer);
+    if (!visible) return;
+    if (document.visibilityState === "visible") {
+      try {
+        show(await askJson(model.address("drift")));
+        fail(null);
+      } catch (error) {
+        fail(error instanceof Gone ? null : error.message);
+      }
+    }
+    clearTimeout(timer);
+    if (visible) timer = setTimeout(look, EVERY);
+  }
+
+  function fail(sentence) {
+    at("error").textContent = sentence ?? "";
+    at("error").hidden = !sentence;
+  }
+
+  function show(drift) {
+    const significant = drift.findings.filter((each) => each.significant);
+    const withheld = drift.findings.filter((each) => each.withheld);
+    at("state").className = `state ${drift.alarm ? "alarm" : "calm"}`;
+    at("state-icon").textContent = drift.alarm ? "!" : drift.rows ? "✓" : "…";
+    const title = headline(drift, significant);
+    if (at("state-title").textContent !== title) at("state-title").textContent = title;
+    at("state-text").textContent = drift.rows
+      ? `${counted(drift.findings.length - withheld.length, "test")} of ${counted(drift.rows, "row")} against the training rows; the probability of a false alarm is at most ${percentText(drift.level)}.`
+      : "Rows that are predicted here are compared with the training rows. Nothing but sums of them is kept.";
+    const shown = [...significant, ...drift.findings.filter((each) => !each.significant && !each.withheld)].slice(0, MOST_FINDINGS);
+    at("findings").replaceChildren(...shown.map(findingItem));
+    at("findings-box").hidden = !shown.length;
+    at("withheld-box").hidden = !withheld.length;
+    at("withheld").replaceChildren(...[...new Set(withheld.map((each) => each.sentence))].slice(0, 10).map((text) => element("li", {}, text)));
+    showClasses(drift.class_shares);
+    showDensity(drift.log_density);
+    showLabels(drift.labels);
+    root.dataset.rows = drift.rows;
+    root.dataset.alarm = drift.alarm;
+  }
+
+  function headline(drift, significant) {
+    if (!drift.rows) return "No rows yet";
+    if (!drift.alarm) return `No drift in ${counted(drift.rows, "row")}`;
+    const columns = [...new Set(significant.filter((each) => each.column !== null).map((each) => shortText(each.column, 30)))];
+    const places = columns.length ? ` in ${columns.slice(0, 3).join(", ")}${columns.length > 3 ? ` and ${columns.length - 3} more` : ""}` : "";
+    return `Drift${places}: ${counted(significant.length, "finding")}`;
+  }
+
+  function findingItem(finding) {
+    const badge = element("span", { class: `badge${finding.significant ? " strong" : ""}` }, finding.significant ? "significant" : "not significant");
+    const column = finding.column === null ? "all columns" : shortText(finding.column, 60);
+    const head = element("div", { class: "finding-head" }, badge, " ", element("bdi", { class: "finding-column" }, column), element("span", { class: "soft" }, ` ${finding.test}`));
+    const p = finding.p_value === null ? "" : ` p = ${numberText(finding.p_value)}.`;
+    return element("li", { class: `card${finding.significant ? "" : " quiet"}` }, head, element("p", {}, finding.sentence, element("span", { class: "soft" }, p)));
+  }
+
+  function showClasses(shares) {
+    at("classes-box").hidden = !shares;
+    if (!shares) return;
+    const known = model.description.classes;
+    const order = shares.classes.map((_, i) => i).sort((a, b) => shares.trained[b] - shares.trained[a]);
+    bars.classes(
+      order.slice(0, MOST_CLASSES).map((i) => ({
+        key: i,
+        label: shortText(labelText(shares.classes[i]), 60),
+        text: `${percentText(shares.share[i])} ± ${percentText(shares.standard_error[i])}`,
+        from: 0,
+        to: Math.min(shares.share[i], 1),
+        mark: shares.trained[i],
+        color: model.color(known.indexOf(shares.classes[i])),
+        data: { share: shares.share[i] },
+      })),
+    );
+  }
+
+  /** Of the training rows, a share q lies at or below each quantile: how much of the window does? */
+  function showDensity(density) {
+    const entries = Object.entries(density ?? {}).sort((a, b) => a[0] - b[0]);
+    at("density-box").hidden = !entries.length;
+    bars.density(
+      entries.map(([q, share]) => ({
+        key: q,
+        label: `lowest ${percentText(Number(q))}`,
+        text: percentText(share),
+        from: 0,
+        to: Math.min(share ?? 0, 1),
+        mark: Number(q),
+        color: "0",
+        data: { share },
+      })),
+    );
+  }
+
+  function showLabels(labels) {
+    at("labels-box").hidden = !labels;
+    if (!labels) return;
+    const trained = labels.trained_accuracy === null ? "" : `held-out training rows ${percentText(labels.trained_accuracy)}`;
+    const facts = [
+      ["Accuracy", percentText(labels.accuracy), `± ${percentText(labels.accuracy_error)}${trained && `; ${trained}`}`],
+      ["Log-loss", numberText(labels.log_loss), `± ${numberText(labels.log_loss_error)} nats`],
+      ["Calibration error", percentText(labels.calibration_error), ""],
+      ["Labelled rows", numberText(labels.n_rows), ""],
+    ];
+    at("labels").replaceChildren(
+      ...facts.map(([name, value, note]) => element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, note)))),
+    );
+  }
+
+  document.addEventListener("visibilitychange", () => visible && look());
+  return {
+    shown: () => {
+      visible = true;
+      look();
+    },
+    hidden: () => {
+      visible = false;
+      clearTimeout(timer);
+    },
+    update: look,
+  };
+}

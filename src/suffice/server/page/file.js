@@ -1,0 +1,205 @@
+/**
+ * A file: sent to the server as it is, and its answers as a table and as a download.
+ *
+ * The answers are read as they arrive. The table holds the first rows, the download all of them.
+ */
+
+import { stackedBar } from "./bar_list.js";
+import { csvReader } from "./csv.js";
+import { element, percentText } from "./elements.js";
+import { makeTable } from "./file_table.js";
+import { ask } from "./server.js";
+import { newKey } from "./teach.js";
+import { counted, labelText, numberText, shortText, sizeText } from "./texts.js";
+
+const MOST_ROWS = 10_000; // of the table
+const MOST_CELLS = 600_000;
+const PIECE = 4_000_000; // bytes that are joined at once, so that the browser can keep large answers on disk
+const TYPES = {
+  csv: "text/csv",
+  parquet: "application/vnd.apache.parquet",
+  arrow: "application/vnd.apache.arrow.stream",
+  arrows: "application/vnd.apache.arrow.stream",
+  jsonl: "application/x-ndjson",
+  ndjson: "application/x-ndjson",
+  json: "application/json",
+  eml: "message/rfc822",
+  txt: "text/plain",
+};
+
+/** The Content-Type and the Content-Encoding of a file by its name; null for a file that is not read. */
+export function headersOf(name) {
+  const parts = name.toLowerCase().split(".");
+  const packed = parts.at(-1) === "gz";
+  const type = TYPES[packed ? parts.at(-2) : parts.at(-1)];
+  if (!type) return null;
+  return packed ? { "Content-Type": type, "Content-Encoding": "gzip" } : { "Content-Type": type };
+}
+
+/** Make the view of a model in an element; `open(row)` shows a row in the form. */
+export function fileView(root, model, open) {
+  const { classes, columns, target, learns } = model.description;
+  const at = (name) => root.querySelector(`[data-${name}]`);
+  const isText = columns.length === 1 && columns[0].kind === "text";
+  const input = at("file");
+  const table = makeTable(root, model, open);
+  let running = null; // the request that can be stopped
+  let scored = null;
+  let address = null; // of the answers as a download
+
+  at("mail-note").hidden = !isText;
+  at("target-note").textContent = target ?? "";
+  at("choose").addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    if (input.files.length) score(input.files[0]);
+    input.value = "";
+  });
+  at("stop").addEventListener("click", () => running?.abort());
+  const zone = at("drop");
+  for (const name of ["dragenter", "dragover"]) {
+    root.addEventListener(name, (event) => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
+  }
+  root.addEventListener("dragleave", (event) => root.contains(event.relatedTarget) || zone.classList.remove("over"));
+  root.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    if (event.dataTransfer.files.length) score(event.dataTransfer.files[0]);
+  });
+
+  function fail(sentence) {
+    at("error").textContent = sentence ?? "";
+    at("error").hidden = !sentence;
+  }
+
+  async function score(file) {
+    running?.abort();
+    const own = (running = new AbortController());
+    fail(null);
+    at("scored").hidden = true;
+    const headers = headersOf(file.name);
+    if (!headers) return fail(`“${shortText(file.name)}” is not a file that is read here. Choose a CSV or Parquet file.`);
+    at("progress").hidden = false;
+    at("progress-text").textContent = `Sending ${shortText(file.name)}, ${sizeText(file.size)} …`;
+    try {
+      const found = await answersOf(file, headers, own.signal);
+      if (running === own) show(file, headers, found);
+    } catch (error) {
+      if (running === own) fail(error.name === "AbortError" ? "Stopped. Nothing of the file was kept." : error.message);
+    } finally {
+      if (running === own) at("progress").hidden = true;
+    }
+  }
+
+  /** All answers of a file: the first rows, the counts of all rows, and the whole as a Blob. */
+  async function answersOf(file, headers, signal) {
+    const path = `${model.address("predict")}?keep=all`;
+    const response = await ask(path, { method: "POST", body: file, headers: { ...headers, Accept: "text/csv" }, signal });
+    const found = { header: null, rows: [], n: 0, counts: classes.map(() => 0), right: 0, blob: new Blob([]) };
+    const rows = csvReader((cells) => addRow(found, cells));
+    const decoder = new TextDecoder();
+    let [pieces, waiting] = [[], 0];
+    const reader = response.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (value) {
+        rows.push(decoder.decode(value, { stream: true }));
+        pieces.push(value);
+        waiting += value.length;
+      }
+      if (done || waiting > PIECE) {
+        found.blob = new Blob([found.blob, ...pieces], { type: "text/csv" });
+        [pieces, waiting] = [[], 0];
+        at("progress-text").textContent = `${numberText(found.n)} rows of ${shortText(file.name)} …`;
+      }
+      if (done) break;
+    }
+    rows.push(decoder.decode());
+    rows.end();
+    return found;
+  }
+
+  function addRow(found, cells) {
+    if (found.header === null) {
+      Object.assign(found, placesOf(cells));
+      found.most = Math.min(MOST_ROWS, Math.max(100, Math.floor(MOST_CELLS / cells.length)));
+      return;
+    }
+    found.n++;
+    const k = found.classAt.get(cells[found.label]);
+    if (k !== undefined) found.counts[k]++;
+    if (found.target !== null && cells[found.target] === cells[found.label]) found.right++;
+    if (found.rows.length < found.most) found.rows.push(cells);
+  }
+
+  /** Where the answers are among the columns: kept columns come first, then the label, and p of each class. */
+  function placesOf(header) {
+    const names = classes.map((label) => `p(${labelText(label)})`);
+    const isAnswer = (at, name) => header[at] === name || header[at] === `predicted ${name}`;
+    let first = header.length - names.length;
+    while (first > 0 && !names.every((name, k) => isAnswer(first + k, name))) first--;
+    const kept = header.slice(0, first - 1);
+    const of = kept.indexOf(target);
+    return {
+      header,
+      label: first - 1,
+      first,
+      kept: kept.length,
+      target: of < 0 ? null : of,
+      classAt: new Map(classes.map((label, k) => [labelText(label), k])),
+    };
+  }
+
+  // ---------------------------------------------------------------------- results
+
+  function show(file, headers, found) {
+    scored = { file, headers, found };
+    at("scored").hidden = false;
+    at("file-title").replaceChildren(element("bdi", {}, shortText(file.name)));
+    const shares = found.counts.map((count) => count / Math.max(found.n, 1));
+    const texts = [counted(found.n, "row")];
+    if (found.target !== null) texts.push(`${percentText(found.right / found.n)} have the predicted class in the column “${target}”`);
+    if (found.rows.length < found.n) texts.push(`the table has the first ${numberText(found.rows.length)}`);
+    at("file-facts").textContent = `${texts.join("; ")}.`;
+    at("shares-bar").replaceChildren(stackedBar(shares, model.color));
+    const order = classes.map((_, k) => k).sort((a, b) => found.counts[b] - found.counts[a]).slice(0, 12);
+    at("shares").replaceChildren(
+      ...order.map((k) =>
+        element("li", {}, element("span", { class: `dot bar c${model.color(k)}` }), element("bdi", {}, shortText(labelText(classes[k]), 40)), ` ${numberText(found.counts[k])}`),
+      ),
+    );
+    if (address) URL.revokeObjectURL(address);
+    address = URL.createObjectURL(found.blob);
+    at("download").href = address;
+    at("download").download = `${file.name.replace(/(\.gz)?$/i, "").replace(/\.\w+$/, "")}-predicted.csv`;
+    at("download-size").textContent = sizeText(found.blob.size);
+    at("teach-file").hidden = !learns || found.target === null;
+    at("teach-file-text").textContent = `Teach these ${counted(found.n, "row")}`;
+    at("teach-file-undo").hidden = true;
+    at("teach-file-note").textContent = "";
+    table.show(found);
+    at("scored").focus();
+  }
+
+  // ---------------------------------------------------------------------- teaching a file
+
+  async function change(verb) {
+    const { file, headers } = scored;
+    at("teach-file-note").textContent = verb === "learn" ? "Teaching …" : "Unlearning …";
+    try {
+      const about = { ...headers, Accept: "application/json", "Idempotency-Key": newKey() };
+      const receipt = await (await ask(model.address(verb), { method: "POST", body: file, headers: about })).json();
+      await model.refresh();
+      const done = verb === "learn" ? "Taught" : "Unlearned";
+      at("teach-file-note").textContent = `${done} ${counted(receipt.rows, "row")}: version ${receipt.version}. Predictions of the table are those from before.`;
+      at("teach-file-undo").hidden = verb !== "learn";
+      at("teach-file-run").hidden = verb === "learn";
+    } catch (error) {
+      at("teach-file-note").textContent = error.message;
+    }
+  }
+  at("teach-file-run").addEventListener("click", () => change("learn"));
+  at("teach-file-undo").addEventListener("click", () => change("unlearn"));
+}

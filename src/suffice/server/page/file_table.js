@@ -1,0 +1,153 @@
+/**
+ * The table of scored rows: sorted by any column, filtered by class and text, in pages.
+ */
+
+import { stackedBar } from "./bar_list.js";
+import { element, percentText } from "./elements.js";
+import { settled } from "./newest.js";
+import { labelText, numberText, shortText } from "./texts.js";
+
+const PAGE = 50; // rows
+const MOST_KEPT = 40; // columns of the file that are shown
+const MOST_CLASSES = 10; // columns of probabilities
+const PAUSE = 150; // milliseconds after a letter of the filter
+
+/** Make the table in the element of a view; `open(row)` shows a row in the form. */
+export function makeTable(root, model, open) {
+  const { classes } = model.description;
+  const at = (name) => root.querySelector(`[data-${name}]`);
+  let found = null;
+  let shown = []; // positions of the rows that match, in their order
+  let page = 0;
+  let sort = { column: null, falling: false };
+
+  at("filter-class").append(element("option", { value: "" }, "all classes"));
+  classes.forEach((label, k) => at("filter-class").append(element("option", { value: k }, shortText(labelText(label)))));
+  at("filter-class").addEventListener("change", choose);
+  at("filter-text").addEventListener("input", settled(choose, PAUSE));
+  at("filter-wrong").addEventListener("change", choose);
+  at("before").addEventListener("click", () => turn(-1));
+  at("after").addEventListener("click", () => turn(1));
+
+  function show(next) {
+    found = next;
+    sort = { column: null, falling: false };
+    at("filter-class").value = at("filter-text").value = "";
+    at("filter-wrong").checked = false;
+    at("wrong-box").hidden = found.target === null;
+    choose();
+  }
+
+  /** The rows that match the filters, sorted. */
+  function choose() {
+    const text = at("filter-text").value.trim().toLowerCase();
+    const k = at("filter-class").value;
+    const label = k === "" ? null : labelText(classes[Number(k)]);
+    const wrong = at("filter-wrong").checked;
+    shown = found.rows.map((_, i) => i).filter((i) => {
+      const row = found.rows[i];
+      if (label !== null && row[found.label] !== label) return false;
+      if (wrong && row[found.target] === row[found.label]) return false;
+      return !text || row.some((cell, j) => (j < found.kept || j === found.label) && cell.toLowerCase().includes(text));
+    });
+    if (sort.column !== null) order();
+    page = 0;
+    draw();
+  }
+
+  function order() {
+    const key = found.rows.map((row) => keyOf(row, sort.column));
+    const numbers = shown.every((i) => key[i] === "" || Number.isFinite(Number(key[i])));
+    const compare = numbers ? (a, b) => Number(a) - Number(b) : (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+    const turned = sort.falling ? -1 : 1;
+    shown.sort((i, j) => {
+      if ((key[i] === "") !== (key[j] === "")) return key[i] === "" ? 1 : -1; // missing cells last
+      return turned * compare(key[i], key[j]) || i - j;
+    });
+  }
+
+  /** The value of a row that a column is sorted by: a cell, or the probability of the predicted class. */
+  function keyOf(row, column) {
+    return column === "confidence" ? confidence(row) : row[column];
+  }
+
+  const probabilities = (row) => classes.map((_, k) => Number(row[found.first + k]));
+  const confidence = (row) => String(Math.max(...probabilities(row)));
+
+  function sortBy(column) {
+    const falling = sort.column === column ? !sort.falling : column === "confidence" || column >= found.first;
+    sort = { column, falling };
+    choose();
+    at("table").querySelector("[aria-sort] button")?.focus();
+  }
+
+  function turn(step) {
+    page = Math.min(Math.max(page + step, 0), lastPage());
+    draw();
+    at("table-box").scrollTop = 0;
+  }
+
+  const lastPage = () => Math.max(Math.ceil(shown.length / PAGE) - 1, 0);
+
+  // ---------------------------------------------------------------------- elements
+
+  function draw() {
+    const columns = shownColumns();
+    const head = element("tr", {}, element("th", { scope: "col" }, "row"), ...columns.map(headCell));
+    const body = element("tbody", {}, ...shown.slice(page * PAGE, (page + 1) * PAGE).map((i) => rowOf(i, columns)));
+    at("table").replaceChildren(element("thead", {}, head), body);
+    const first = Math.min(page * PAGE + 1, shown.length);
+    const last = Math.min((page + 1) * PAGE, shown.length);
+    at("page-text").textContent = shown.length
+      ? `${numberText(first)}–${numberText(last)} of ${numberText(shown.length)}`
+      : "No row matches.";
+    at("before").disabled = page === 0;
+    at("after").disabled = page === lastPage();
+    const hidden = Math.max(found.kept - MOST_KEPT, 0);
+    at("columns-hidden").textContent = hidden ? `${hidden} more columns of the file are in the download.` : "";
+  }
+
+  /** Columns of the table: the prediction, its probability, columns of the file, and the other probabilities. */
+  function shownColumns() {
+    const { header, label, first, kept } = found;
+    const own = Array.from({ length: Math.min(kept, MOST_KEPT) }, (_, j) => ({ key: j, title: header[j], kind: "cell" }));
+    const all = classes.length > MOST_CLASSES ? [] : classes.map((_, k) => ({ key: first + k, title: header[first + k], kind: "p" }));
+    const rest = header.slice(first + classes.length).map((title, j) => ({ key: first + classes.length + j, title, kind: "number" }));
+    const prediction = [{ key: label, title: "predicted", kind: "label" }, { key: "confidence", title: "probability", kind: "confidence" }];
+    return [...prediction, ...own, ...all, ...rest];
+  }
+
+  function headCell({ key, title, kind }) {
+    const sorted = sort.column === key;
+    const arrow = element("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (sort.falling ? "▼" : "▲") : "");
+    const button = element("button", { type: "button", "data-sort": key }, element("bdi", {}, shortText(title, 40)), arrow);
+    button.addEventListener("click", () => sortBy(key));
+    const attributes = { scope: "col", "aria-sort": sorted ? (sort.falling ? "descending" : "ascending") : null };
+    return element("th", { ...attributes, class: kind === "p" || kind === "number" ? "n" : "" }, button);
+  }
+
+  function rowOf(i, columns) {
+    const row = found.rows[i];
+    const button = element("button", { type: "button", class: "link", title: "Open this row in the form" }, numberText(i + 1));
+    button.addEventListener("click", () => open(Object.fromEntries(found.header.slice(0, found.kept).map((name, j) => [name, row[j]]))));
+    const wrong = found.target !== null && row[found.target] !== row[found.label];
+    return element("tr", { "data-row": i }, element("th", { scope: "row" }, button), ...columns.map((each) => cellOf(row, each, wrong)));
+  }
+
+  function cellOf(row, { key, kind }, wrong) {
+    if (kind === "confidence") {
+      const all = probabilities(row);
+      return element("td", { class: "t confidence" }, element("span", {}, percentText(Math.max(...all))), stackedBar(all, model.color));
+    }
+    const text = row[key];
+    if (kind === "p") return element("td", { "data-value": text }, percentText(Number(text)));
+    if (kind === "number") return element("td", { "data-value": text }, numberText(Number(text)));
+    const isNumber = text !== "" && Number.isFinite(Number(text));
+    const cell = element("td", { class: isNumber && kind === "cell" ? "" : "t" }, element("bdi", {}, shortText(text, 80)));
+    if (kind === "label") cell.classList.add("label", ...(wrong ? ["wrong"] : []));
+    if (text === "") cell.classList.add("soft");
+    return cell;
+  }
+
+  return { show };
+}

@@ -1,0 +1,198 @@
+/**
+ * One row: the form, the posterior and the parts of the log-odds as it changes, and what-if over one column.
+ */
+
+import { barList, stackedBar } from "./bar_list.js";
+import { strongestParts } from "./bars.js";
+import { curvePoints, makeCurve } from "./curve.js";
+import { element, percentText, ranked, signed } from "./elements.js";
+import { areNamed, makeForm } from "./form.js";
+import { newest, settled } from "./newest.js";
+import { Gone, askJson } from "./server.js";
+import { teaching } from "./teach.js";
+import { labelText, shortText } from "./texts.js";
+
+const MOST_CLASSES = 10; // bars of probabilities
+const QUIET = 600; // milliseconds without a change, before a screen reader is told
+
+/** Make the view of a model in an element: functions to show it and to open a row in it. */
+export function predictView(root, model) {
+  const { columns, classes, density } = model.description;
+  const at = (name) => root.querySelector(`[data-${name}]`);
+  const form = makeForm(root, model.name, columns, { changed: (name) => changed(name), focused: (name) => follow(name) });
+  const curve = makeCurve(at("curve"), classes, model.color, (column, value) => form.set(column.name, value));
+  const bars = { posterior: barList(at("posterior")), parts: barList(at("parts")) };
+  const chosen = { label: at("label"), against: at("against") };
+  const isColumn = new Set(columns.map((column) => column.name));
+  let followed = columns.find((column) => curvePoints(column, null))?.name ?? null; // the column of the curve
+  let last = null; // the newest answer
+  let curveIsOld = true;
+
+  const say = settled((text) => (at("status").textContent = text), QUIET);
+  const update = newest(answer);
+  const updateCurve = newest(drawCurve);
+  const teach = teaching(root, model, { row: form.row, problem: form.problem, answered: () => last, update: updateAll });
+
+  function changed(name) {
+    if (name !== null) follow(name);
+    if (name === null || name !== followed) curveIsOld = true;
+    teach.forget();
+    updateAll(false);
+  }
+
+  function updateAll(curveToo = true) {
+    curveIsOld ||= curveToo;
+    root.setAttribute("aria-busy", "true");
+    update();
+    updateCurve();
+  }
+
+  /** Draw the curve of a column from now on. */
+  function follow(name) {
+    if (name === followed || !curvePoints(form.columnOf(name), null)) return;
+    followed = name;
+    curveIsOld = true;
+    updateCurve();
+  }
+
+  // ---------------------------------------------------------------------- one row
+
+  async function answer(isNewest) {
+    const row = form.row();
+    const problem = form.problem();
+    if (problem) return refused(problem);
+    try {
+      const [found, parts] = await Promise.all([model.predict([row]), explained(row)]);
+      last = { row, probabilities: found[0].probabilities, label: found[0].label, parts };
+      refused(null);
+      showPosterior();
+      showParts();
+    } catch (error) {
+      refused(error instanceof Gone ? null : error.message);
+    }
+    if (isNewest()) root.setAttribute("aria-busy", "false");
+  }
+
+  function refused(sentence) {
+    at("error").textContent = sentence ?? "";
+    at("error").hidden = !sentence;
+    at("answer").toggleAttribute("data-old", Boolean(sentence));
+    if (sentence) root.setAttribute("aria-busy", "false");
+  }
+
+  /** The parts of the log-odds of the classes that are compared; null if the model has none. */
+  async function explained(row) {
+    if (!model.description.explains) return null;
+    const asked = new URLSearchParams();
+    for (const [name, select] of [["class", chosen.label], ["against", chosen.against]]) {
+      if (select.value !== "auto") asked.set(name, labelText(classes[Number(select.value)]));
+    }
+    if (asked.get("class") !== null && asked.get("class") === asked.get("against")) return null;
+    const text = asked.toString();
+    const found = await askJson(`${model.address("explain")}${text ? `?${text}` : ""}`, { rows: [row] });
+    return found.explanations[0];
+  }
+
+  function showPosterior() {
+    const { probabilities } = last;
+    const order = ranked(probabilities);
+    const best = order[0];
+    at("best").replaceChildren(element("bdi", {}, shortText(labelText(classes[best]), 200)));
+    at("best-p").textContent = percentText(probabilities[best]);
+    at("mini-text").replaceChildren(
+      element("bdi", {}, shortText(labelText(classes[best]), 40)), ` ${percentText(probabilities[best])}`,
+    );
+    at("mini-bar").replaceChildren(stackedBar(probabilities, model.color));
+    const shown = classes.length > MOST_CLASSES ? order.slice(0, MOST_CLASSES) : classes.map((_, k) => k);
+    const entries = shown.map((k) => ({
+      key: k,
+      label: labelText(classes[k]),
+      text: percentText(probabilities[k]),
+      from: 0,
+      to: probabilities[k],
+      color: model.color(k),
+      data: { class: k, p: probabilities[k] },
+    }));
+    if (shown.length < classes.length) {
+      const rest = order.slice(MOST_CLASSES).reduce((sum, k) => sum + probabilities[k], 0);
+      const label = `${classes.length - shown.length} other classes`;
+      entries.push({ key: "rest", label, text: percentText(rest), from: 0, to: rest, color: "none", data: {} });
+    }
+    bars.posterior(entries);
+    curve.mark(last.row[followed] ?? null);
+    say(`Most probable: ${shortText(labelText(classes[best]))}, ${percentText(probabilities[best])}.`);
+  }
+
+  function showParts() {
+    const { parts } = last;
+    at("explanation").hidden = !parts;
+    if (!parts) return;
+    const positions = [parts.label, parts.against].map((label) => classes.indexOf(label));
+    const sides = positions.map(model.color);
+    const shown = strongestParts(parts.parts.map(({ name, part }) => ({ name, value: part })).filter((each) => each.value !== 0));
+    const total = parts.log_odds;
+    const most = Math.max(1, Math.abs(total), ...shown.map((each) => Math.abs(each.value)).filter(Number.isFinite));
+    const entry = (key, label, value, press) => {
+      const half = Math.min(Math.abs(value) / most, 1) / 2;
+      const ends = value >= 0 ? { from: 0.5, to: 0.5 + half } : { from: 0.5 - half, to: 0.5 };
+      return { key, label, text: signed(value), ...ends, color: value >= 0 ? sides[0] : sides[1], press, data: { part: value } };
+    };
+    const name = (each) => form.titleOf(each) ?? (each === "(prior)" ? "class shares (prior)" : each);
+    bars.parts([
+      entry(" total", parts.measure, total),
+      ...shown.map((each) => {
+        const press = isColumn.has(each.name) ? () => form.focus(each.name) : undefined;
+        return entry(`${press ? "column" : "part"} ${each.name}`, name(each.name), each.value, press);
+      }),
+    ]);
+    at("unknown").textContent = parts.unknown?.length ? `Words that the model does not know: ${parts.unknown.slice(0, 8).join(", ")}.` : "";
+  }
+
+  // ---------------------------------------------------------------------- the curve
+
+  async function drawCurve() {
+    if (!curveIsOld || followed === null || !root.isConnected) return;
+    curveIsOld = false;
+    const [column, row] = [form.columnOf(followed), form.row()];
+    if (form.problem()) return;
+    const points = curvePoints(column, row[followed]);
+    try {
+      const found = await model.predict(points.cells.map((cell) => ({ ...row, [column.name]: cell })));
+      at("curve-title").replaceChildren("If ", element("bdi", {}, shortText(form.titleOf(followed), 40)), " were different");
+      at("curve-box").hidden = false;
+      curve.show({ column, points, probabilities: found.map((each) => each.probabilities) });
+      curve.mark(form.row()[followed]);
+    } catch {
+      curve.show(null); // the row has an error, which `answer` shows
+    }
+  }
+
+  // ---------------------------------------------------------------------- controls
+
+  for (const select of Object.values(chosen)) {
+    select.append(element("option", { value: "auto" }, select === chosen.label ? "the most probable class" : "the next class"));
+    classes.forEach((label, k) => select.append(element("option", { value: k }, shortText(labelText(label)))));
+    select.addEventListener("change", () => updateAll(false));
+  }
+  if (!areNamed(columns) && columns.length > 1) at("columns-note").hidden = false;
+  at("typical").addEventListener("click", form.setTypical);
+  at("missing").addEventListener("click", form.setMissing);
+  at("missing").hidden = !columns.some((column) => column.missing);
+  at("order").addEventListener("click", () => {
+    const parts = [...(last?.parts?.parts ?? [])].sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
+    form.order(parts.map((each) => each.name));
+  });
+  at("order").hidden = columns.length < 4 || !model.description.explains;
+  at("draw").hidden = !density;
+  at("draw").addEventListener("click", async () => {
+    try {
+      const found = await askJson(model.address("sample"), { rows: 1 });
+      form.setRow(found.rows[0]);
+    } catch (error) {
+      refused(error.message);
+    }
+  });
+  form.setTypical();
+
+  return { open: (row) => form.setRow(row), update: updateAll };
+}

@@ -1,0 +1,164 @@
+/**
+ * Teach the model the class of the row in the form, see how the model changes, and undo it.
+ *
+ * Undoing unlearns the same row, which is exact. The list of what was taught is that of this tab.
+ */
+
+import { element, percentText, ranked } from "./elements.js";
+import { Gone, askJson } from "./server.js";
+import { labelText, numberText, shortText } from "./texts.js";
+
+const MOST_CHIPS = 8; // classes to choose from without a list
+const MOST_CHANGES = 4; // classes of a receipt
+
+/** A key that makes a request safe to repeat. */
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (each) => each.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * Make the part that teaches in the element of a view.
+ *
+ * `form.row()` is the row of the form, `form.answered()` the newest answer, and `form.update()` asks for a new one.
+ */
+export function teaching(root, model, form) {
+  const { classes, learns, version } = model.description;
+  const at = (name) => root.querySelector(`[data-${name}]`);
+  const taught = [];
+  let busy = false;
+  let pending = null; // a lesson without a receipt; its key makes another try safe
+  at("teach").hidden = !learns;
+  at("teach-closed").hidden = learns;
+  if (!learns) return { forget() {} };
+
+  const choice = classes.length <= MOST_CHIPS ? chips(at("teach-classes"), model) : list(at("teach-classes"), model);
+  at("teach-button").addEventListener("click", () => run(teach));
+
+  /** Forget the chosen class: the row has changed. */
+  function forget() {
+    choice.clear();
+    say("");
+  }
+
+  async function run(task) {
+    if (busy) return;
+    busy = true;
+    at("teach").setAttribute("aria-busy", "true");
+    try {
+      await task();
+    } catch (error) {
+      say(error instanceof Gone ? `${error.message} Nothing is certain to be learned; teach again to be sure.` : error.message);
+    } finally {
+      busy = false;
+      at("teach").setAttribute("aria-busy", "false");
+    }
+  }
+
+  /** Say what went wrong, or nothing. */
+  function say(text) {
+    at("teach-error").textContent = text;
+    at("teach-error").hidden = !text;
+  }
+
+  const post = (verb, { row, label, key }) =>
+    askJson(model.address(verb), { rows: [row], labels: [label] }, { headers: { "Idempotency-Key": key } });
+  const probabilities = async (row) => (await model.predict([row]))[0].probabilities;
+
+  async function teach() {
+    const k = choice.chosen();
+    if (form.problem()) return say(form.problem());
+    if (k === null) return say("Choose the right class first.");
+    say("");
+    let lesson = { row: form.row(), label: classes[k], k, key: newKey(), undo: newKey() };
+    if (pending && isSame(pending, lesson)) lesson = pending;
+    const before = await probabilities(lesson.row);
+    pending = lesson;
+    const receipt = await post("learn", lesson);
+    pending = null;
+    const after = await probabilities(lesson.row);
+    taught.unshift(lesson);
+    await finish("Taught", lesson, receipt, before, after);
+  }
+  async function undo(lesson) {
+    const before = await probabilities(lesson.row);
+    const receipt = await post("unlearn", { ...lesson, key: lesson.undo });
+    const after = await probabilities(lesson.row);
+    taught.splice(taught.indexOf(lesson), 1);
+    await finish("Undone", lesson, receipt, before, after);
+  }
+
+  async function finish(verb, lesson, receipt, before, after) {
+    await model.refresh();
+    showReceipt(verb, lesson, receipt, before, after);
+    showTaught();
+    choice.clear();
+    form.update();
+  }
+
+  function showReceipt(verb, lesson, receipt, before, after) {
+    const name = element("bdi", {}, shortText(labelText(lesson.label)));
+    const rows = receipt.weight === undefined ? "" : ` The model now knows ${numberText(receipt.weight)} rows (version ${receipt.version}).`;
+    const title = element("p", {}, element("strong", {}, `${verb}: `), name, ".", rows);
+    const order = [lesson.k, ...ranked(after).filter((k) => k !== lesson.k)].slice(0, MOST_CHANGES);
+    const body = element("tbody");
+    for (const k of order) {
+      const cells = [before[k], after[k]].map((p, i) =>
+        element("td", { "data-p": p, class: i && p !== before[k] ? "changed" : "" }, percentText(p)),
+      );
+      body.append(element("tr", { "data-class": k }, element("th", { scope: "row" }, element("bdi", {}, shortText(labelText(classes[k]), 40))), ...cells));
+    }
+    const head = element("tr", {}, ...["this row", "before", "after"].map((text, i) => element("th", { scope: "col", class: i ? "n" : "" }, text)));
+    at("receipt").replaceChildren(title, element("table", {}, element("thead", {}, head), body));
+    at("receipt").hidden = false;
+    at("receipt").dataset.version = receipt.version;
+  }
+
+  function showTaught() {
+    at("taught").hidden = !taught.length;
+    const items = taught.map((lesson) => {
+      const button = element("button", { type: "button" }, "Undo");
+      button.addEventListener("click", () => run(() => undo(lesson)));
+      const what = element("span", { class: "what" }, element("bdi", { class: "class" }, shortText(labelText(lesson.label), 40)), " ", element("bdi", { class: "soft" }, summary(lesson.row)));
+      return element("li", {}, what, button);
+    });
+    at("taught-list").replaceChildren(...items);
+  }
+
+  return { forget, version };
+}
+
+const isSame = (a, b) => JSON.stringify([a.row, a.label]) === JSON.stringify([b.row, b.label]);
+
+/** The first cells of a row in one line. */
+function summary(row) {
+  const known = Object.entries(row).filter(([, cell]) => cell !== null);
+  const one = known.length === 1;
+  const texts = known.slice(0, 4).map(([name, cell]) => (one ? shortText(cell, 80) : `${shortText(name, 20)} ${shortText(cellText(cell), 16)}`));
+  return texts.join(", ") + (known.length > 4 ? ", …" : "");
+}
+
+const cellText = (cell) => (typeof cell === "number" ? numberText(cell) : labelText(cell));
+
+/** One button for each class, as radio buttons. */
+function chips(root, model) {
+  const { classes } = model.description;
+  const name = `teach-${model.name}`;
+  const inputs = classes.map((label, k) => {
+    const input = element("input", { type: "radio", name, value: k });
+    root.append(element("label", { class: `chip c${model.color(k)}` }, input, element("bdi", {}, shortText(labelText(label), 40))));
+    return input;
+  });
+  return {
+    chosen: () => inputs.findIndex((each) => each.checked) >= 0 ? inputs.findIndex((each) => each.checked) : null,
+    clear: () => inputs.forEach((each) => (each.checked = false)),
+  };
+}
+
+/** A list of all classes. */
+function list(root, model) {
+  const select = element("select", { "aria-label": "The right class" }, element("option", { value: "" }, "choose a class"));
+  model.description.classes.forEach((label, k) => select.append(element("option", { value: k }, shortText(labelText(label)))));
+  root.append(select);
+  return { chosen: () => (select.value === "" ? null : Number(select.value)), clear: () => (select.value = "") };
+}

@@ -1,0 +1,38 @@
+/**
+ * Numbers and values as people read them.
+ */
+
+import { levelText } from "./elements.js";
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const digits = (n) => new Intl.NumberFormat("en", { maximumSignificantDigits: n });
+const four = digits(4);
+
+/** A number with four significant digits, or all digits of a large whole one. */
+export function numberText(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(2).replace("-", "−");
+  return (size >= 1e4 ? whole : four).format(value).replace("-", "−");
+}
+
+/** A number and a noun. */
+export const counted = (n, one, many = `${one}s`) => `${numberText(n)} ${n === 1 ? one : many}`;
+
+/** The label of a class. */
+export const labelText = (label) => (label === null ? "(none)" : levelText(label));
+
+/** A text of at most some characters. */
+export function shortText(text, most = 60) {
+  const characters = [...String(text).slice(0, 4 * most)];
+  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : String(text);
+}
+
+/** Bytes in words. */
+export function sizeText(bytes) {
+  const units = ["bytes", "kB", "MB", "GB"];
+  let [value, at] = [bytes, 0];
+  while (value >= 1000 && at < 3) [value, at] = [value / 1000, at + 1];
+  return `${at && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
+}
