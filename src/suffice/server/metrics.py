@@ -24,9 +24,8 @@ from suffice import __version__
 from suffice.exceptions import SufficeError
 from suffice.server.hosting import Host, Hosts
 
-__all__ = ["MEDIA_TYPE", "Metered", "Metrics", "Verb"]
+__all__ = ["Metered", "Metrics", "Verb"]
 
-MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 100.0, 600.0)
 """Upper bounds of the histogram of times, in seconds."""
 LEFT = 499  # the status of a request whose client has left before an answer
@@ -158,6 +157,11 @@ def _weight(host: Host) -> float | None:
 GAUGES = (
     ("suffice_model_version", "Changes of the model since its file was written.", lambda host: host.version),
     ("suffice_model_rows", "Weight of the rows that the model has learned.", _weight),
+    (
+        "suffice_drift_alarm",
+        "1 if the rows of the last window that has ended differ from the training rows.",
+        lambda host: None if host.watch is None else float(host.watch.alarm),
+    ),
     ("suffice_model_classes", "Classes of the model.", lambda host: len(host.fitted.classes)),
 )
 
