@@ -9,7 +9,7 @@ from functools import wraps
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -25,6 +25,7 @@ from suffice.server.tokens import Tokens
 __all__ = ["build"]
 
 LOG = logging.getLogger("suffice.server")
+LEFT = 499  # nobody receives the answer to a client that has left
 
 
 def build(hosts: Hosts, settings: Settings, tokens: Tokens | None = None) -> ASGIApp:
@@ -68,6 +69,8 @@ def answered(run: Answer) -> Answer:
             return await run(request)
         except HTTPException:
             raise
+        except ClientDisconnect:
+            return Response(status_code=LEFT)
         except Exception as error:
             problem = problem_of(error)
             if problem.status == 500:
