@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from suffice.sources.files import Source
 
-__all__ = ["KeptColumns", "is_json", "plain_text"]
-
-JSON = {b"cells": b"json"}
+__all__ = ["KeptColumns"]
 
 
 class KeptColumns:
@@ -53,34 +51,9 @@ class KeptColumns:
     def _marked(self, rows: pa.Table) -> pa.Table:
         import pyarrow as pa
 
+        from suffice.sources.files.table_writing import JSON
+
         columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in rows.columns]
         mark = JSON if self.source.written_as == "json" else None
         fields = [pa.field(name, c.type, metadata=mark) for name, c in zip(self.names, columns, strict=True)]
         return pa.Table.from_arrays(columns, schema=pa.schema(fields))
-
-
-def is_json(field: pa.Field) -> bool:
-    """Whether the cells of a column are JSON."""
-    return field.metadata is not None and JSON.items() <= field.metadata.items()
-
-
-def plain_text(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    r"""Cells that are JSON as plain texts: strings without quotes and escapes, other values as they are, null as null.
-
-    >>> import pyarrow as pa
-    >>> plain_text(pa.chunked_array([['"a\\nb"', "1.50", "null", "[1, 2]"]])).to_pylist()
-    ['a\nb', '1.50', None, '[1, 2]']
-    """
-    import json
-
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    quoted = pc.starts_with(cells, '"')
-    texts = pc.if_else(quoted, pc.utf8_slice_codeunits(cells, 1, -1), cells)
-    texts = pc.if_else(pc.equal(cells, "null"), pa.scalar(None, cells.type), texts)
-    escaped = pc.and_(quoted, pc.match_substring(cells, "\\"))
-    if pc.any(escaped).as_py():
-        decoded = pa.array([json.loads(each) for each in cells.filter(escaped).to_pylist()], cells.type)
-        texts = pc.replace_with_mask(texts.combine_chunks(), escaped.combine_chunks(), decoded)
-    return pa.chunked_array([texts]) if isinstance(texts, pa.Array) else texts

@@ -148,14 +148,14 @@ class Predictions:
         *,
         density: bool,
     ) -> None:
+        from suffice.engines.prediction_tables import prediction_names
         from suffice.exceptions import InputError
         from suffice.learning.decisions import warn_about_thresholds
 
         self.model, self.costs, self.thresholds = model, costs, thresholds
         warn_about_thresholds(model.fitted_, thresholds)
         self.density = density and model.fitted_.has_density
-        names = ["label", *(f"p({label})" for label in model.classes_.tolist())]
-        names += ["log p(x)"] if self.density else []
+        names = prediction_names(model.classes_.tolist(), density=self.density)
         clashes = [name for name in names if name in kept]
         self.names = [f"predicted {name}" if name in kept else name for name in names]
         if clashes:
@@ -170,19 +170,15 @@ class Predictions:
         return self._table(kept, self._labels(rows, probabilities), probabilities, density)
 
     def _labels(self, rows: Any, probabilities: Float) -> pa.Array:
-        """Return the labels of ``decide`` or of ``predict``, which is called only for batches with ties."""
-        import numpy as np
+        """Return the labels of ``decide`` or of ``predict``."""
         import pyarrow as pa
 
-        from suffice import bayes
+        from suffice.engines.prediction_tables import predicted_labels
         from suffice.learning.decisions import decide
 
-        if self.costs is not None or self.thresholds is not None:
-            codes = decide(probabilities, self.model.fitted_.classes, self.costs, self.thresholds)
-            return pa.array(self.model.classes_).take(pa.array(codes))
-        codes, ties = bayes.decide_by_posterior(probabilities)
-        if len(ties):
-            codes[ties] = np.searchsorted(self.model.classes_, self.model.predict(rows)[ties])
+        if self.costs is None and self.thresholds is None:
+            return predicted_labels(self.model, rows, probabilities)
+        codes = decide(probabilities, self.model.fitted_.classes, self.costs, self.thresholds)
         return pa.array(self.model.classes_).take(pa.array(codes))
 
     def of_no_rows(self, kept: pa.Table) -> pa.Table:
@@ -194,15 +190,6 @@ class Predictions:
         return self._table(kept, labels, probabilities, np.empty(0) if self.density else None)
 
     def _table(self, kept: pa.Table, labels: pa.Array, probabilities: Float, density: Float | None) -> pa.Table:
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        from suffice.engines.prediction_tables import prediction_table
 
-        unknown = np.isnan(probabilities).any(axis=1)
-        labels = pc.if_else(pa.array(unknown), None, labels) if unknown.any() else labels
-        each = (pa.array(probabilities[:, k], from_pandas=True) for k in range(probabilities.shape[1]))
-        predictions = [labels, *each]
-        if density is not None:
-            predictions.append(pa.array(density))
-        fields = [pa.field(name, column.type) for name, column in zip(self.names, predictions, strict=True)]
-        return pa.Table.from_arrays([*kept.columns, *predictions], schema=pa.schema([*kept.schema, *fields]))
+        return prediction_table(self.names, labels, probabilities, density, kept)

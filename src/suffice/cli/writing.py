@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import gzip
 import io
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from decimal import Decimal
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar, cast
 
 import click
 
 from suffice.cli.command import Choice, mark_written, note
-from suffice.cli.kept import is_json, plain_text
 from suffice.cli.output import row_count, size
 from suffice.cli.pages import COMMAND
 
@@ -50,7 +46,6 @@ FORMATS = tuple(EXTENSIONS)
 F = TypeVar("F", bound=Callable[..., object])
 BINARY = ("parquet", "arrow")
 STANDARD_OUTPUT = "standard output"
-LARGEST = sys.float_info.max
 LOCK_SECONDS = 60.0  # how long an update waits for another one of the same file
 
 output_option = click.option(
@@ -267,11 +262,11 @@ class RowWriter:
     """
 
     def __init__(self, file: WritableFile, kind: str, thread: ThreadPoolExecutor | None) -> None:
-        self._file, self._kind, self._thread = file, kind, thread
+        from suffice.sources.files.table_writing import TableWriter
+
+        self._thread = thread
         self._pending: Future[object] | None = None
-        self._schema: pa.Schema = None
-        self._write: Callable[[pa.Table], object]
-        self._close: Callable[[], object] = lambda: None
+        self._writer = TableWriter(file, kind, stream=thread is None)
         self.n_rows = 0
 
     def write(self, table: pa.Table) -> None:
@@ -279,144 +274,19 @@ class RowWriter:
         self._wait()
         if self._thread is None:
             mark_written("the output is not complete")
-        if self._schema is None:
-            self._begin(table.schema)
+        write = self._writer.take(table)
         self.n_rows += table.num_rows
-        table = self._with_first_types(table)
         if self._thread is None:
-            self._write(table)
+            write()
         else:
-            self._pending = self._thread.submit(self._write, table)
+            self._pending = self._thread.submit(write)
 
     def close(self) -> None:
         """Write what follows the last row in a file of this format."""
         self._wait()
-        self._close()
+        self._writer.close()
 
     def _wait(self) -> None:
         """Wait until earlier rows are written, and raise the error if that failed."""
         if self._pending is not None:
             self._pending.result()
-
-    def _with_first_types(self, table: pa.Table) -> pa.Table:
-        import pyarrow as pa
-
-        from suffice.exceptions import Argument, InputError
-
-        if table.schema.equals(self._schema):
-            return table
-        for name, new, first in zip(table.schema.names, table.schema.types, self._schema.types, strict=True):
-            try:
-                table[name].cast(first)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                raise InputError(
-                    f"Column {name!r} has type {first} in the first rows and type {new} in later ones. Set its type "
-                    "with ",
-                    Argument("types", {name: "number"}),
-                    " or ",
-                    Argument("types", {name: "text"}),
-                    ".",
-                    column=name,
-                ) from None
-        return table.cast(self._schema)
-
-    def _begin(self, schema: pa.Schema) -> None:
-        """Write what precedes the first row, and choose the functions that write rows and close the file."""
-        self._schema = schema
-        if self._kind in ("csv", "tsv"):
-            delimiter = "\t" if self._kind == "tsv" else ","
-            header = io.StringIO()
-            csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
-            self._file.write(header.getvalue().encode())
-            self._write = lambda table: self._file.write(_csv(table, delimiter))
-        elif self._kind == "jsonl":
-            self._write = lambda table: self._file.write(_json_lines(table))
-        elif self._kind == "parquet":
-            schema = _with_plain_texts(schema.empty_table()).schema
-            from pyarrow.parquet import ParquetWriter
-
-            # Texts are mostly labels, which repeat; probabilities hardly ever do, and a dictionary would only cost.
-            texts = [field.name for field in schema if str(field.type) in ("string", "large_string")]
-            parquet = ParquetWriter(self._file, schema, use_dictionary=texts)
-            self._write, self._close = (lambda table: parquet.write_table(_with_plain_texts(table))), parquet.close
-        else:
-            import pyarrow as pa
-
-            schema = _with_plain_texts(schema.empty_table()).schema
-            # The file format has its index at the end, which a reader of a pipe cannot seek to.
-            make = pa.ipc.new_file if self._thread is not None else pa.ipc.new_stream
-            stream = make(self._file, schema)
-            self._write, self._close = (lambda table: stream.write_table(_with_plain_texts(table))), stream.close
-
-
-def _csv(table: pa.Table, delimiter: str) -> pa.Buffer | bytes:
-    """Rows as CSV, with quotes around texts that need them. A missing cell is empty, an empty text is ``""``."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow.csv import WriteOptions, write_csv
-
-    table = _with_plain_texts(table)
-    special = f'["\\r\\n{delimiter}]|^$'
-    columns = [column.cast(pa.large_string()) if _is_text(column.type) else column for column in table.columns]
-    needed = [_is_text(c.type) and pc.any(pc.match_substring_regex(c, special)).as_py() for c in columns]
-    if not any(needed):
-        out = pa.BufferOutputStream()
-        write_csv(table, out, WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none"))
-        return out.getvalue()
-    texts = [
-        _quoted(c, special) if quote else c.cast(pa.large_string()) for c, quote in zip(columns, needed, strict=True)
-    ]
-    lines = _joined(*(each.fill_null("") for each in texts), between=delimiter)
-    ended = _joined(lines, "\n").combine_chunks()
-    return ended.buffers()[2] if len(ended) else b""  # the texts follow one another in memory
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _quoted(cells: pa.ChunkedArray, special: str) -> pa.ChunkedArray:
-    """Texts with quotes around those that match a pattern."""
-    import pyarrow.compute as pc
-
-    within_quotes = _joined('"', pc.replace_substring(cells, '"', '""'), '"')
-    return pc.if_else(pc.match_substring_regex(cells, special), within_quotes, cells)
-
-
-def _joined(*texts: pa.ChunkedArray | str, between: str = "") -> pa.ChunkedArray:
-    """Texts of each row, joined."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    parts = [pa.scalar(each, pa.large_string()) if isinstance(each, str) else each for each in (*texts, between)]
-    return pc.binary_join_element_wise(*parts)
-
-
-def _with_plain_texts(table: pa.Table) -> pa.Table:
-    """The table with plain texts in columns whose cells are JSON."""
-    for j, field in enumerate(table.schema):
-        if is_json(field):
-            table = table.set_column(j, field.name, plain_text(table.column(j)))
-    return table
-
-
-def _json_lines(table: pa.Table) -> bytes:
-    """Rows as one JSON object per line. NaN and infinity become null, times become text."""
-    columns = [
-        column.to_pylist() if is_json(field) else [_json_value(cell) for cell in column.to_pylist()]
-        for field, column in zip(table.schema, table.columns, strict=True)
-    ]
-    keys = [f"{json.dumps(name, ensure_ascii=False)}: " for name in table.column_names]
-    rows = zip(*columns, strict=True)
-    lines = [f"{{{', '.join(map(str.__add__, keys, cells))}}}\n" for cells in rows]
-    return "".join(lines).encode()
-
-
-def _json_value(cell: object) -> str:
-    if isinstance(cell, float):
-        return float.__repr__(cell) if -LARGEST <= cell <= LARGEST else "null"
-    if isinstance(cell, Decimal):
-        return str(cell) if cell.is_finite() else "null"
-    return json.dumps(cell, ensure_ascii=False, default=str)
