@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,7 @@ from suffice.cli.texts import data_or_texts, open_rows, text_option
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
+    from suffice.estimators.explained_rows import ClassProbability, ExplainedRow
     from suffice.sources.files import Source
 
 __all__ = ["command"]
@@ -51,39 +52,6 @@ row_option = click.option(
     metavar="N",
     help="Row to explain; the first row after the header is 0. Repeatable; default: 0, or all texts of --text.",
 )
-
-
-class ClassProbability(TypedDict):
-    """A class and its probability."""
-
-    label: object
-    p: float
-
-
-class Part(TypedDict):
-    """The part of a column or word in the log-odds."""
-
-    part: float
-    column: NotRequired[str]
-    value: NotRequired[object]
-    member: NotRequired[str]
-    word: NotRequired[str]
-    count: NotRequired[float]
-
-
-class ExplainedRow(TypedDict):
-    """The prediction for a row, and the parts of its log-odds, largest first."""
-
-    row: int
-    place: str
-    predicted: object
-    probabilities: list[ClassProbability]
-    label: object
-    against: object
-    log_odds: float
-    calibrated: bool
-    weighted: bool
-    parts: list[Part]
 
 
 @_command("explain", "Show why a row gets its prediction.", EXAMPLES)
@@ -221,53 +189,10 @@ def _explained(
     members: bool,
     options: Mapping[str, bool],
 ) -> ExplainedRow:
-    classes: list[Hashable] = model.classes_.tolist()
-    if len(classes) < 2:
-        from suffice.exceptions import InputError
+    from suffice.estimators.explained_rows import explained_rows
 
-        raise InputError("The model has only one class, so there are no odds to explain.")
-    explanation = model.explain(model_row, label, against, **options)
-    probabilities: list[float] = model.predict_proba(model_row)[0].tolist()
-    predicted = model.predict(model_row).tolist()[0]
-    if label is None and predicted not in (against, explanation.labels.tolist()[0]):
-        explanation = model.explain(model_row, predicted, against, **options)
-    if not members:
-        explanation = explanation.by_column()
-    return {
-        "row": row,
-        "place": place,
-        "predicted": predicted,
-        "probabilities": [{"label": c, "p": p} for c, p in zip(classes, probabilities, strict=True)],
-        "label": explanation.labels.tolist()[0],
-        "against": explanation.against.tolist()[0],
-        "log_odds": float(explanation.log_odds[0]),
-        "calibrated": model.fitted_.calibration is not None,
-        "weighted": model.fitted_.weighted is not None,
-        "parts": _parts(explanation.strongest(0)),
-    }
-
-
-def _parts(listing: Mapping[str, Sequence[Any]]) -> list[Part]:
-    """Turn a listing of columns or words into plain values."""
-    parts: Sequence[float] = listing["part"]
-    if "word" in listing:
-        words = zip(listing["word"], parts, listing["count"], strict=True)
-        return [{"word": word, "part": part, "count": count} for word, part, count in words]
-    values = map(_json_cell, listing["value"])
-    columns: list[Part] = [
-        {"column": column, "value": value, "part": part}
-        for column, value, part in zip(listing["column"], values, parts, strict=True)
-    ]
-    if "member" in listing:
-        return [{"member": member, **each} for member, each in zip(listing["member"], columns, strict=True)]
-    return columns
-
-
-def _json_cell(value: object) -> object:
-    """A cell as JSON has it: numbers, truth values and null as they are, dates and others as text."""
-    from suffice.tables.cell_values import value_text
-
-    return value if value is None or isinstance(value, bool | int | float | str) else value_text(value)
+    found = explained_rows(model, model_row, label, against, members=members, options=options)
+    return {"row": row, "place": place, **found[0]}
 
 
 def _shown_value(value: object) -> str:
