@@ -76,7 +76,7 @@ def explained_rows(
     >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
     >>> found = explained_rows(model, [[2.0]])[0]
     >>> found["predicted"], found["against"], [each["column"] for each in found["parts"]]
-    ('a', 'b', [0, '(prior)'])
+    ('a', 'b', ['0', '(prior)'])
     """
     classes: list[Hashable] = model.classes_.tolist()
     if len(classes) < 2:
@@ -89,7 +89,8 @@ def explained_rows(
     def of(explanation: Explanation) -> Explanation:
         return explanation if members else explanation.by_column()
 
-    explained, others, out = of(found), dict[Hashable, Explanation](), []
+    explained, out = of(found), []
+    others: dict[Hashable, Explanation] = {}
     for i, (own, p) in enumerate(zip(predicted, probabilities, strict=True)):
         explanation = explained
         if label is None and own not in (against, labels[i]):  # calibration changed the order of the classes
