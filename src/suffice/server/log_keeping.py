@@ -1,0 +1,207 @@
+"""Keep the log short: begin a new one when it is long, write a snapshot, and remove what the snapshot replaces."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suffice.learning.fitted import Fitted
+from suffice.server.journal import SyncError
+from suffice.server.problems import Problem
+from suffice.server.receipts import Receipts, StoredReceipts
+from suffice.server.recovery import Recovered, create_log
+from suffice.server.runs import Run, RunWriter, continued
+from suffice.server.snapshots import write_snapshot
+
+__all__ = ["Bounds", "Log"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """When a new log is begun and a snapshot written; whichever is reached first.
+
+    Attributes
+    ----------
+    log_bytes : int
+        Size of the log. All logs together never take more than four times as much, and one frame.
+    log_changes : int
+        Changes in the log.
+    replay_seconds : float
+        Time that it took to apply the changes of the log, and so about the longest time of a recovery.
+    retry_seconds : float
+        Time between two attempts, if a snapshot cannot be written.
+    """
+
+    log_bytes: int = 64 << 20
+    log_changes: int = 100_000
+    replay_seconds: float = 5.0
+    retry_seconds: float = 10.0
+
+
+@dataclass
+class Amount:
+    """What a recovery would have to read."""
+
+    size: int = 0
+    changes: int = 0
+    seconds: float = 0.0
+
+    def add(self, other: Amount) -> None:
+        """Add what another log has."""
+        self.size, self.changes = self.size + other.size, self.changes + other.changes
+        self.seconds += other.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The model after a change, and the receipts of the newest requests."""
+
+    fitted: Fitted
+    sequence: int
+    receipts: Receipts
+
+
+class Log:
+    """The log of a folder that was recovered, as the one thread that learns uses it.
+
+    Parameters
+    ----------
+    folder : str
+    base : str
+        Digest of the model file.
+    bounds : Bounds
+    found : Recovered
+    """
+
+    def __init__(self, folder: str, base: str, bounds: Bounds, found: Recovered) -> None:
+        self._folder, self._base, self._bounds = folder, base, bounds
+        self._journal, self._writer = found.journal, found.writer
+        self._here, self._before = Amount(found.journal.size, found.replayed), Amount()
+        self._is_new = not found.replayed
+        self._snapshot: threading.Thread | None = None
+        self._problem: Exception | None = None  # of the last snapshot
+        self._retry_at = 0.0
+        self._suspect = False  # whether it is unknown what of the log is on disk
+
+    def append(self, runs: Sequence[Run], seconds: float) -> None:
+        """Write runs, which took ``seconds`` to apply; when this returns, they are on disk.
+
+        Raises
+        ------
+        OSError
+            If they are not: the log is as it was.
+        """
+        try:
+            self._append(self._writer.body(runs))
+        except BaseException:
+            self._writer.forget()
+            raise
+        self._writer.keep()
+        self._is_new = False
+        self._here.size = self._journal.size
+        self._here.changes += sum(len(run.entries) for run in runs)
+        self._here.seconds += seconds
+
+    def _append(self, body: bytes) -> None:
+        try:
+            self._journal.append(body)
+        except OSError as error:
+            # After a sync that has failed, nobody knows what the file holds: continue in a new one.
+            self._suspect = isinstance(error, SyncError) or not self._journal.is_whole
+            raise
+
+    def prepare(self, state: State) -> None:
+        """Make sure that the log can be continued; raises `OSError` or `Problem` if it cannot."""
+        full = self._here.size + self._before.size > 4 * self._bounds.log_bytes
+        if not (full or self._suspect):
+            return
+        self._wait()
+        if self._suspect or self._is_due():
+            self._begin_log(state.sequence)
+            self._write(state.fitted, self._stored(state))
+            if self._problem is not None:
+                raise _cannot_write(self._problem)
+            self._suspect = False
+
+    def keep_short(self, state: State) -> None:
+        """Begin a new log if this one is long, and write a snapshot in the background."""
+        if self._snapshot is not None and not self._snapshot.is_alive():
+            self._wait()
+        if self._snapshot is not None or not self._is_due() or time.monotonic() < self._retry_at:
+            return
+        try:
+            self._begin_log(state.sequence)
+        except OSError as error:
+            self._failed(error)
+            return
+        target = threading.Thread(target=self._write, args=(state.fitted, self._stored(state)), name="suffice-snapshot")
+        self._snapshot = target
+        target.start()
+
+    def close(self, state: State) -> None:
+        """Write a snapshot, so that the next start has nothing to repeat; if that fails, the log has it all."""
+        self._wait()
+        if self._here.changes or self._before.changes:
+            with contextlib.suppress(OSError):
+                self._begin_log(state.sequence)
+                self._write(state.fitted, self._stored(state))
+        self._journal.close()
+
+    def _is_due(self) -> bool:
+        here, before, bounds = self._here, self._before, self._bounds
+        return (
+            here.size + before.size > bounds.log_bytes
+            or here.changes + before.changes >= bounds.log_changes
+            or here.seconds + before.seconds > bounds.replay_seconds
+        )
+
+    def _begin_log(self, sequence: int) -> None:
+        """Begin the log after a change; the one before it says that it is continued."""
+        if self._is_new:
+            return
+        new = create_log(self._folder, sequence + 1, self._base)
+        try:
+            if not self._suspect:
+                self._append(continued())
+        except OSError:
+            new.close()
+            with contextlib.suppress(OSError):
+                os.unlink(new.path)
+            raise
+        self._journal.close()
+        self._journal, self._writer, self._is_new = new, RunWriter(), True
+        self._before.add(self._here)
+        self._here = Amount(new.size)
+
+    def _stored(self, state: State) -> StoredReceipts:
+        return StoredReceipts(state.sequence, self._base, state.receipts.all())
+
+    def _write(self, fitted: Fitted, stored: StoredReceipts) -> None:
+        """Write a snapshot of all changes before the present log."""
+        try:
+            write_snapshot(self._folder, fitted, stored)
+        except Exception as error:  # of any kind: learning goes on with a longer log
+            self._failed(error)
+        else:
+            self._problem, self._before = None, Amount()
+
+    def _failed(self, error: Exception) -> None:
+        self._problem, self._retry_at = error, time.monotonic() + self._bounds.retry_seconds
+
+    def _wait(self) -> None:
+        """Wait until no snapshot is being written."""
+        if self._snapshot is not None:
+            self._snapshot.join()
+            self._snapshot = None
+
+
+def _cannot_write(error: Exception) -> Exception:
+    """The error for changes that would make the log longer than its bound."""
+    cause = error if isinstance(error, OSError) else error.__cause__
+    if isinstance(cause, OSError) and cause.errno is not None:
+        return OSError(cause.errno, cause.strerror)
+    return Problem(503, f"Nothing can be learned now, because no snapshot of the model can be written: {error}")
