@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.recorded import BLOCK, matches, printed_by, steps_of
+from cli.recorded import BLOCK, Session, matches, steps_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -18,7 +18,8 @@ def test_there_are_some():
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_recorded_runs(path, tmp_path):
-    for found in BLOCK.finditer(path.read_text()):
-        for step in steps_of(found[1]):
-            printed = printed_by(step.command, tmp_path)
-            assert matches(step.expected, printed), f"$ {step.command}\n{printed}"
+    with Session(tmp_path) as session:
+        for found in BLOCK.finditer(path.read_text()):
+            for step in steps_of(found[1]):
+                printed = session.printed_by(step.command)
+                assert matches(step.expected, printed), f"$ {step.command}\n{printed}"
