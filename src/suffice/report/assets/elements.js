@@ -27,7 +27,8 @@ export function percentText(p) {
   const percent = 100 * p;
   if (percent >= 9.95 && percent <= 99.5) return `${percent.toFixed(1)} %`;
   if (p === 0 || p === 1) return `${percent} %`;
-  if (percent > 99.5) return percent > 99.9999 ? "> 99.9999 %" : `${percent.toPrecision(6)} %`;
+  if (percent > 99.9999) return "> 99.9999 %";
+  if (percent > 99.5) return `${Number(percent.toFixed(1 - Math.floor(Math.log10(100 - percent))))} %`;
   return percent < 0.0001 ? "< 0.0001 %" : `${Number(percent.toPrecision(3))} %`;
 }
 

@@ -7,7 +7,7 @@ import { columnText, element, percentText } from "./elements.js";
 import { areNamed } from "./form.js";
 import { timeText } from "./fields.js";
 import { ask, hasToken } from "./server.js";
-import { labelText, numberText, shortText } from "./texts.js";
+import { labelText, numberText, roundText, shortText } from "./texts.js";
 
 const MOST_CLASSES = 50;
 const MOST_COLUMNS = 200;
@@ -99,6 +99,6 @@ function valuesText(column) {
     return shown.join(", ") + (more > 0 ? ` and ${numberText(more)} more` : "");
   }
   if (column.low === null) return "";
-  const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : numberText(value));
+  const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : roundText(value));
   return `${text(column.low)} to ${text(column.high)}${column.unit ? ` ${column.unit}` : ""}`;
 }

@@ -5,12 +5,11 @@
 import { columnText, element, levelText } from "./elements.js";
 import { stackedBar } from "./bar_list.js";
 import { timeText } from "./fields.js";
-import { numberText } from "./texts.js";
+import { labelText, numberText, roundText, shortText } from "./texts.js";
 
 const POINTS = 61;
 const MOST_LEVELS = 12; // bars
 const MOST_LINES = 10;
-const HEIGHT = 170;
 const MARGIN = { left: 40, right: 10, top: 10, bottom: 24 };
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -53,6 +52,7 @@ export function makeCurve(root, classes, colors, pick) {
   let shown = null;
   let cell = null;
   let drawn = 0; // width of the picture
+  let height = 0;
 
   function show(next) {
     shown = next;
@@ -79,32 +79,53 @@ export function makeCurve(root, classes, colors, pick) {
     const { low, high } = shown.points;
     return MARGIN.left + ((value - low) / (high - low)) * (drawn - MARGIN.left - MARGIN.right);
   };
-  const y = (p) => MARGIN.top + (1 - p) * (HEIGHT - MARGIN.top - MARGIN.bottom);
+  const y = (p) => MARGIN.top + (1 - p) * (height - MARGIN.top - MARGIN.bottom);
 
   function lines() {
     drawn = Math.max(root.clientWidth, 240);
+    height = Math.min(Math.max(Math.round(0.42 * drawn), 160), 280);
     const { column, points, probabilities } = shown;
-    const picture = shape("svg", { viewBox: `0 0 ${drawn} ${HEIGHT}`, class: "curve", role: "img" });
+    const picture = shape("svg", { viewBox: `0 0 ${drawn} ${height}`, class: "curve", role: "img" });
     picture.append(shape("title", {}, `Probability of each class as ${columnText(column.name, true).slice(0, 100)} changes`));
     for (const p of [0, 0.5, 1]) {
       picture.append(shape("line", { class: "grid", x1: MARGIN.left, x2: drawn - MARGIN.right, y1: y(p), y2: y(p) }));
       picture.append(shape("text", { class: "small end", x: MARGIN.left - 6, y: y(p) + 4 }, `${100 * p} %`));
     }
-    const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : numberText(value));
-    picture.append(shape("text", { class: "small", x: MARGIN.left, y: HEIGHT - 6 }, text(points.low)));
-    picture.append(shape("text", { class: "small end", x: drawn - MARGIN.right, y: HEIGHT - 6 }, text(points.high)));
+    const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : roundText(value));
+    picture.append(shape("text", { class: "small", x: MARGIN.left, y: height - 6 }, text(points.low)));
+    picture.append(shape("text", { class: "small end", x: drawn - MARGIN.right, y: height - 6 }, text(points.high)));
     for (const k of likeliest(probabilities)) {
       const path = points.places.map((value, i) => `${i ? "L" : "M"}${x(value).toFixed(1)} ${y(probabilities[i][k]).toFixed(1)}`);
       picture.append(shape("path", { class: `line c${colors(k)}`, d: path.join("") }));
     }
-    picture.append(shape("line", { class: "now", y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom }));
-    picture.append(shape("text", { class: "now-text mid", y: HEIGHT - 6 }));
+    picture.append(...lineNames(probabilities));
+    picture.append(shape("line", { class: "now", y1: MARGIN.top, y2: height - MARGIN.bottom }));
+    picture.append(shape("text", { class: "now-text mid", y: height - 6 }));
     picture.addEventListener("pointerdown", (event) => {
       picture.setPointerCapture(event.pointerId);
       drag(event, picture);
     });
     picture.addEventListener("pointermove", (event) => event.buttons && drag(event, picture));
     return picture;
+  }
+
+  /** The names of the classes, each where its line is highest, unless another name is there. */
+  function lineNames(probabilities) {
+    const placed = [];
+    const names = [];
+    for (const k of likeliest(probabilities).reverse()) {
+      const line = probabilities.map((each) => each[k]);
+      const most = Math.max(...line);
+      const top = line.map((_, i) => i).filter((i) => line[i] >= most - 0.01);
+      const text = shortText(labelText(classes[k]), 16);
+      const half = 3.5 * text.length;
+      const at = Math.min(Math.max(x(shown.points.places[top[top.length >> 1]]), MARGIN.left + half), drawn - MARGIN.right - half);
+      const high = y(most) < MARGIN.top + 20 ? y(most) + 15 : y(most) - 6;
+      if (most < 0.1 || placed.some((each) => Math.abs(each.high - high) < 14 && Math.abs(each.at - at) < half + each.half)) continue;
+      placed.push({ at, high, half });
+      names.push(shape("text", { class: `mid line-name c${colors(k)}`, x: at, y: high }, text));
+    }
+    return names;
   }
 
   /** The classes with lines: all of a few, or those that are most probable somewhere. */
@@ -161,5 +182,13 @@ export function makeCurve(root, classes, colors, pick) {
   new ResizeObserver(() => {
     if (shown?.points.places && Math.abs(root.clientWidth - drawn) > 4 && root.clientWidth > 0) draw();
   }).observe(root);
-  return { show, mark };
+  /** Whether a value is within the curve that is shown. */
+  function covers(value) {
+    if (!shown || value === null) return true;
+    if (shown.points.levels) return true;
+    const at = placeOf(shown.column, value);
+    return at === null || (at >= shown.points.low && at <= shown.points.high);
+  }
+
+  return { show, mark, covers };
 }

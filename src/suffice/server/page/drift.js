@@ -10,6 +10,10 @@ import { counted, labelText, numberText, shortText } from "./texts.js";
 const EVERY = 3000; // milliseconds between questions
 const MOST_CLASSES = 12;
 const MOST_FINDINGS = 30;
+const MOST_WINDOWS = 24;
+
+const timeOfDay = (seconds) => new Date(1000 * seconds).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const dayAndTime = (seconds) => new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 
 /** Make the view of a model in an element: functions that begin and end asking. */
 export function driftView(root, model) {
@@ -38,30 +42,53 @@ export function driftView(root, model) {
     at("error").hidden = !sentence;
   }
 
-  function show(drift) {
+  /** Show `{open, windows}`: the window that is still open, and those that have ended, newest first. */
+  function show({ open, windows, since, missed }) {
+    const drift = open ?? { alarm: false, rows: 0, findings: [] };
     const significant = drift.findings.filter((each) => each.significant);
     const withheld = drift.findings.filter((each) => each.withheld);
+    const tested = drift.findings.length - withheld.length;
     at("state").className = `state ${drift.alarm ? "alarm" : "calm"}`;
-    at("state-icon").textContent = drift.alarm ? "!" : drift.rows ? "✓" : "…";
-    const title = headline(drift, significant);
+    at("state-icon").textContent = drift.alarm ? "!" : tested ? "✓" : "…";
+    const title = headline(drift, significant, tested);
     if (at("state-title").textContent !== title) at("state-title").textContent = title;
     at("state-text").textContent = drift.rows
-      ? `${counted(drift.findings.length - withheld.length, "test")} of ${counted(drift.rows, "row")} against the training rows; the probability of a false alarm is at most ${percentText(drift.level)}.`
-      : "Rows that are predicted here are compared with the training rows. Nothing but sums of them is kept.";
-    const shown = [...significant, ...drift.findings.filter((each) => !each.significant && !each.withheld)].slice(0, MOST_FINDINGS);
-    at("findings").replaceChildren(...shown.map(findingItem));
-    at("findings-box").hidden = !shown.length;
+      ? `${counted(tested, "test")} of the rows that were predicted since ${timeOfDay(since)}, against the training rows. If nothing has changed, any finding has a probability of at most ${percentText(drift.level)} at one look.`
+      : "Rows of files and of programs that are predicted here are compared with the training rows. Only sums of them are kept. Rows of the form do not count.";
+    const others = drift.findings.filter((each) => !each.significant && !each.withheld);
+    at("findings").replaceChildren(...significant.slice(0, MOST_FINDINGS).map(findingItem));
+    at("findings-box").hidden = !drift.rows;
+    at("calm-box").hidden = !others.length;
+    at("calm").replaceChildren(...others.slice(0, MOST_FINDINGS).map(findingItem));
+    at("calm-title").textContent = counted(others.length, "test without a finding", "tests without a finding");
     at("withheld-box").hidden = !withheld.length;
-    at("withheld").replaceChildren(...[...new Set(withheld.map((each) => each.sentence))].slice(0, 10).map((text) => element("li", {}, text)));
+    const reasons = [...new Set(withheld.map((each) => each.sentence))].slice(0, 10);
+    at("withheld").replaceChildren(...reasons.map((text) => element("li", {}, text)));
+    at("missed").hidden = !missed;
+    at("missed").textContent = `${counted(missed, "row")} could not be watched.`;
     showClasses(drift.class_shares);
     showDensity(drift.log_density);
     showLabels(drift.labels);
+    showWindows(windows);
     root.dataset.rows = drift.rows;
     root.dataset.alarm = drift.alarm;
   }
 
-  function headline(drift, significant) {
+  /** The windows that have ended. */
+  function showWindows(windows) {
+    at("windows-box").hidden = !windows.length;
+    const items = windows.slice(0, MOST_WINDOWS).map((each) => {
+      const badge = element("span", { class: `badge${each.alarm ? " strong" : ""}` }, each.alarm ? "drift" : "no drift");
+      const text = ` until ${dayAndTime(each.end)}, ${counted(each.rows, "row")} `;
+      const sentences = each.findings.slice(0, 3).map((finding) => element("p", { class: "small-text" }, finding.sentence));
+      return element("li", {}, badge, text, ...sentences);
+    });
+    at("windows").replaceChildren(...items);
+  }
+
+  function headline(drift, significant, tested) {
     if (!drift.rows) return "No rows yet";
+    if (!tested) return `Too few rows to compare (${numberText(drift.rows)})`;
     if (!drift.alarm) return `No drift in ${counted(drift.rows, "row")}`;
     const columns = [...new Set(significant.filter((each) => each.column !== null).map((each) => shortText(each.column, 30)))];
     const places = columns.length ? ` in ${columns.slice(0, 3).join(", ")}${columns.length > 3 ? ` and ${columns.length - 3} more` : ""}` : "";

@@ -4,7 +4,7 @@
 
 import { columnText, element, levelText } from "./elements.js";
 import { makeField, timeText } from "./fields.js";
-import { counted, numberText } from "./texts.js";
+import { counted, roundText } from "./texts.js";
 
 const MANY_FIELDS = 12; // from here on there is a box to find columns
 const NOT_A_NUMBER = "?"; // what a field of numbers reads from other texts
@@ -132,8 +132,12 @@ function makeCell(column, title, id, changed) {
   const made = makeField(field, column, id, changed);
   const cell = { ...made, column, title };
   if (column.levels) cell.set = (value) => made.set(placeOf(column, value));
-  const range = rangeText(column);
-  if (range) made.place.append(range);
+  const slider = made.place.querySelector("input[type=range]");
+  if (slider) {
+    const box = element("div", { class: "slide" });
+    slider.replaceWith(box);
+    box.append(slider, rangeText(column));
+  }
   return cell;
 }
 
@@ -178,8 +182,7 @@ function manyLevels(field, column, id, changed) {
 
 /** The ends of the usual range, below the slider. */
 function rangeText(column) {
-  if (column.low === null || column.low === undefined) return null;
-  const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : numberText(value));
+  const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : roundText(value));
   const note = element("span", { class: "outside", hidden: true }, "outside the usual range");
   return element("div", { class: "range" }, element("span", {}, text(column.low)), note, element("span", {}, text(column.high)));
 }

@@ -103,7 +103,7 @@ async function start() {
     found.forEach((each) => models.set(each.name, { model: makeModel(each) }));
     at("models").append(...found.map((each) => element("option", { value: each.name }, each.name)));
     at("models-box").hidden = found.length < 2;
-    at("title").hidden = found.length > 1;
+    at("title").classList.toggle("visually-hidden", found.length > 1);
     route();
     at("loading").hidden = true;
     at("page").hidden = false;

@@ -13,18 +13,22 @@ import { teaching } from "./teach.js";
 import { labelText, shortText } from "./texts.js";
 
 const MOST_CLASSES = 10; // bars of probabilities
+const FEW_COLUMNS = 10; // leave room for the curve below the form
 const QUIET = 600; // milliseconds without a change, before a screen reader is told
+
+/** The name of a part that is no column. */
+const partText = (name) => (name === "(prior)" ? "class shares (prior)" : shortText(name));
 
 /** Make the view of a model in an element: functions to show it and to open a row in it. */
 export function predictView(root, model) {
   const { columns, classes, density } = model.description;
   const at = (name) => root.querySelector(`[data-${name}]`);
-  const form = makeForm(root, model.name, columns, { changed: (name) => changed(name), focused: (name) => follow(name) });
+  const form = makeForm(root, model.name, columns, { changed: (name) => changed(name), focused: (name) => follow(name, true) });
   const curve = makeCurve(at("curve"), classes, model.color, (column, value) => form.set(column.name, value));
   const bars = { posterior: barList(at("posterior")), parts: barList(at("parts")) };
   const chosen = { label: at("label"), against: at("against") };
-  const isColumn = new Set(columns.map((column) => column.name));
   let followed = columns.find((column) => curvePoints(column, null))?.name ?? null; // the column of the curve
+  let chosenByPerson = false; // or else it follows the strongest part
   let last = null; // the newest answer
   let curveIsOld = true;
 
@@ -34,8 +38,8 @@ export function predictView(root, model) {
   const teach = teaching(root, model, { row: form.row, problem: form.problem, answered: () => last, update: updateAll });
 
   function changed(name) {
-    if (name !== null) follow(name);
-    if (name === null || name !== followed) curveIsOld = true;
+    if (name !== null) follow(name, true);
+    if (name === null || name !== followed || !curve.covers(form.row()[name])) curveIsOld = true;
     teach.forget();
     updateAll(false);
   }
@@ -48,8 +52,11 @@ export function predictView(root, model) {
   }
 
   /** Draw the curve of a column from now on. */
-  function follow(name) {
-    if (name === followed || !curvePoints(form.columnOf(name), null)) return;
+  function follow(name, byPerson) {
+    const column = form.columnOf(name);
+    if (!column || !curvePoints(column, null)) return;
+    chosenByPerson ||= byPerson;
+    if (name === followed) return;
     followed = name;
     curveIsOld = true;
     updateCurve();
@@ -67,10 +74,17 @@ export function predictView(root, model) {
       refused(null);
       showPosterior();
       showParts();
+      if (!chosenByPerson) followStrongest();
     } catch (error) {
       refused(error instanceof Gone ? null : error.message);
     }
     if (isNewest()) root.setAttribute("aria-busy", "false");
+  }
+
+  function followStrongest() {
+    const parts = [...(last.parts?.parts ?? [])].sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
+    const strongest = parts.find(({ column }) => form.columnOf(column) && curvePoints(form.columnOf(column), null));
+    if (strongest) follow(strongest.column, false);
   }
 
   function refused(sentence) {
@@ -129,7 +143,8 @@ export function predictView(root, model) {
     if (!parts) return;
     const positions = [parts.label, parts.against].map((label) => classes.indexOf(label));
     const sides = positions.map(model.color);
-    const shown = strongestParts(parts.parts.map(({ name, part }) => ({ name, value: part })).filter((each) => each.value !== 0));
+    const named = parts.parts.map(({ column, word, part }) => ({ name: column ?? word, isWord: column === undefined, value: part }));
+    const shown = strongestParts(named.filter((each) => each.value !== 0));
     const total = parts.log_odds;
     const most = Math.max(1, Math.abs(total), ...shown.map((each) => Math.abs(each.value)).filter(Number.isFinite));
     const entry = (key, label, value, press) => {
@@ -137,15 +152,15 @@ export function predictView(root, model) {
       const ends = value >= 0 ? { from: 0.5, to: 0.5 + half } : { from: 0.5 - half, to: 0.5 };
       return { key, label, text: signed(value), ...ends, color: value >= 0 ? sides[0] : sides[1], press, data: { part: value } };
     };
-    const name = (each) => form.titleOf(each) ?? (each === "(prior)" ? "class shares (prior)" : each);
+    const measure = parts.weighted ? "weighted log-odds" : parts.calibrated ? "log-odds before calibration" : "log-odds";
     bars.parts([
-      entry(" total", parts.measure, total),
-      ...shown.map((each) => {
-        const press = isColumn.has(each.name) ? () => form.focus(each.name) : undefined;
-        return entry(`${press ? "column" : "part"} ${each.name}`, name(each.name), each.value, press);
+      entry("total", measure, total),
+      ...shown.map(({ name, isWord, value }) => {
+        const column = isWord ? undefined : form.titleOf(name);
+        const press = column === undefined ? undefined : () => form.focus(name);
+        return entry(`${press ? "column" : "part"} ${name}`, column ?? partText(name), value, press);
       }),
     ]);
-    at("unknown").textContent = parts.unknown?.length ? `Words that the model does not know: ${parts.unknown.slice(0, 8).join(", ")}.` : "";
   }
 
   // ---------------------------------------------------------------------- the curve
@@ -170,17 +185,18 @@ export function predictView(root, model) {
   // ---------------------------------------------------------------------- controls
 
   for (const select of Object.values(chosen)) {
-    select.append(element("option", { value: "auto" }, select === chosen.label ? "the most probable class" : "the next class"));
+    select.append(element("option", { value: "auto" }, select === chosen.label ? "most probable class" : "next class"));
     classes.forEach((label, k) => select.append(element("option", { value: k }, shortText(labelText(label)))));
     select.addEventListener("change", () => updateAll(false));
   }
+  if (columns.length <= FEW_COLUMNS) at("form").after(at("curve-box"));
   if (!areNamed(columns) && columns.length > 1) at("columns-note").hidden = false;
   at("typical").addEventListener("click", form.setTypical);
   at("missing").addEventListener("click", form.setMissing);
   at("missing").hidden = !columns.some((column) => column.missing);
   at("order").addEventListener("click", () => {
     const parts = [...(last?.parts?.parts ?? [])].sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
-    form.order(parts.map((each) => each.name));
+    form.order(parts.map((each) => each.column));
   });
   at("order").hidden = columns.length < 4 || !model.description.explains;
   at("draw").hidden = !density;

@@ -6,16 +6,19 @@ import { levelText } from "./elements.js";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const digits = (n) => new Intl.NumberFormat("en", { maximumSignificantDigits: n });
-const four = digits(4);
+const [three, four] = [digits(3), digits(4)];
 
 /** A number with four significant digits, or all digits of a large whole one. */
-export function numberText(value) {
+export function numberText(value, format = four) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(2).replace("-", "−");
-  return (size >= 1e4 ? whole : four).format(value).replace("-", "−");
+  return (size >= 1e4 ? whole : format).format(value).replace("-", "−");
 }
+
+/** An end of a range, with three significant digits. */
+export const roundText = (value) => numberText(value, three);
 
 /** A number and a noun. */
 export const counted = (n, one, many = `${one}s`) => `${numberText(n)} ${n === 1 ? one : many}`;
