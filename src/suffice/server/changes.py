@@ -6,8 +6,9 @@ same table is applied, written to the log and read back from it, so a replay rep
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -98,19 +99,19 @@ def labelled_rows(change: Change, fitted: Fitted) -> pa.Table:
 
     if change.rows is None or change.labels is None:
         raise InputError(f"A request to {change.kind} needs rows and their labels.", argument="labels")
-    rows = _columns_read(change.rows, fitted)
     labels = _plain(_array(change.labels, "labels"))
     if not len(labels):
         raise InputError("The request holds no rows; give at least one.", argument="rows")
-    _check_count("labels", len(labels), rows.num_rows)
-    columns = [_plain(each) for each in rows.columns]
-    kinds = _kinds(rows, fitted)
-    columns = [_as_float(each) if kind == "number" else each for each, kind in zip(columns, kinds, strict=True)]
-    names = [*rows.column_names, "label"]
+    _check_count("labels", len(labels), change.rows.num_rows)
+    given = change.rows.column_names
+    read = _columns_read(given, fitted)
+    kinds = _kinds([given[j] for j in read], fitted)
+    columns = [_column(change.rows.column(j), kinds.get(given[j])) for j in read]
     columns.append(labels)
+    names = [*(given[j] for j in read), "label"]
     if change.weights is not None:
         weights = _array(change.weights, "weights")
-        _check_count("weights", len(weights), rows.num_rows)
+        _check_count("weights", len(weights), len(labels))
         try:
             columns.append(weights.cast(pa.float64()))
         except pa.ArrowException as error:
@@ -123,34 +124,32 @@ def labelled_rows(change: Change, fitted: Fitted) -> pa.Table:
     return table
 
 
-def _columns_read(rows: pa.Table, fitted: Fitted) -> pa.Table:
-    """The columns that the model reads; all columns if it knows no names."""
+def _columns_read(given: list[str], fitted: Fitted) -> list[int]:
+    """Positions of the columns that the model reads: all if it knows no names, or reads one text of any name."""
     layout = fitted.layout
     if layout.feature_names is None:
-        return rows
-    absent = fitted.reader.absent_columns(rows.column_names, layout)
+        return list(range(len(given)))
+    absent = fitted.reader.absent_columns(given, layout)
     if absent:
         raise InputError(
             f"The rows have no {columns_at(absent)}, which the model was fitted with. To learn rows without values "
             "there, add the column with missing cells.",
             column=absent[0],
         )
-    known = [name for name in layout.feature_names if name in rows.column_names]
-    if not known:  # a model of texts reads the only column, whatever its name
-        return rows
-    for name in known:
-        if rows.column_names.count(name) > 1:
-            raise InputError(f"There are {rows.column_names.count(name)} columns {name!r}; give one.", column=name)
-    return rows.select(known)
+    position = {name: j for j, name in enumerate(given)}
+    known = [name for name in layout.feature_names if name in position]
+    if len(position) < len(given):
+        for name in known:
+            if given.count(name) > 1:
+                raise InputError(f"There are {given.count(name)} columns {name!r}; give one.", column=name)
+    return [position[name] for name in known] or list(range(len(given)))
 
 
-def _kinds(rows: pa.Table, fitted: Fitted) -> Sequence[str]:
-    """The kind of each column in the model; empty if the number of columns differs, which is refused later."""
+def _kinds(names: list[str], fitted: Fitted) -> dict[str, str]:
+    """The kinds of columns in the model, by the names that the rows have."""
     schema = fitted.layout.schema
-    if len(schema.names) != rows.num_columns:
-        by_name = dict(zip(map(str, schema.names), schema.kinds, strict=True))
-        return [by_name.get(name, "") for name in rows.column_names]
-    return schema.kinds
+    known = names if fitted.layout.feature_names is None else map(str, schema.names)
+    return dict(zip(known, schema.kinds, strict=False))
 
 
 def _array(values: Any, name: str) -> pa.ChunkedArray:
@@ -165,24 +164,22 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
         raise InputError(f"The {name} are not values of one type: {error}.", argument=name) from error
 
 
+def _column(column: pa.ChunkedArray, kind: str | None) -> pa.ChunkedArray:
+    """A column as the log holds it: integers that are numbers to the model are float64, unless some would change."""
+    import pyarrow as pa
+
+    if kind == "number" and pa.types.is_integer(column.type):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return column.cast(pa.float64())
+    return _plain(column)
+
+
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column without a dictionary, which the messages of the log cannot hold."""
     import pyarrow as pa
 
     kind = column.type
     return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
-
-
-def _as_float(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Integers as float64, unless some would change."""
-    import pyarrow as pa
-
-    if not pa.types.is_integer(column.type):
-        return column
-    try:
-        return column.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return column
 
 
 def _check_count(name: str, n: int, n_rows: int) -> None:
