@@ -145,6 +145,11 @@ class Learner:
         return self._published[1]
 
     @property
+    def folder(self) -> str:
+        """The folder of the log and the snapshots."""
+        return self._folder.path
+
+    @property
     def published(self) -> tuple[GenerativeClassifier, int]:
         """The model and its version."""
         return self._published
