@@ -1,13 +1,17 @@
 """Figures in the format of Prometheus: valid, bounded, and equal to what happened."""
 
 import asyncio
+import shutil
 import threading
 
+import pyarrow as pa
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.server.changes import Change
 from suffice.server.hosting import Host, Hosts
+from suffice.server.learner import Learner
 from suffice.server.metrics import BOUNDS, LEFT, OTHER, Metered, Metrics
 from suffice.server.settings import Settings
 
@@ -134,6 +138,30 @@ def test_state_of_the_models():
     assert found["suffice_model_classes", ("model", "given")] == 2
     assert ("suffice_model_rows", ("model", "given")) not in found
     assert found["process_open_fds",] > 0
+
+
+def test_state_of_what_was_learned(tmp_path):
+    host = served()
+    host.learner = Learner.open(str(tmp_path / "state"), host.unchanging, base="0")
+    metrics = Metrics(Hosts([host]), ROUTES)
+    try:
+        rows = pa.table({"0": [1.0, 2.0]})
+        host.learner.submit(Change("learn", rows, ["a", "b"])).result(30)
+        found = samples(metrics)
+        assert found["suffice_model_version", ("model", "m")] == 1
+        assert found["suffice_model_rows", ("model", "m")] == 6
+        assert found["suffice_log_bytes", ("model", "m")] == sum(
+            path.stat().st_size for path in (tmp_path / "state").glob("log-*")
+        )
+        assert ("suffice_snapshot_timestamp_seconds", ("model", "m")) not in found
+    finally:
+        host.close()
+    found = samples(metrics)
+    assert found["suffice_snapshot_timestamp_seconds", ("model", "m")] == pytest.approx(
+        next((tmp_path / "state").glob("*.suffice")).stat().st_mtime
+    )
+    shutil.rmtree(tmp_path / "state")
+    assert ("suffice_log_bytes", ("model", "m")) not in samples(metrics)
 
 
 def test_two_servers_of_one_process_do_not_share_figures(metrics):

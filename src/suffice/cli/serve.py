@@ -235,6 +235,8 @@ def _open(paths: Mapping[str, str], settings: Settings, state: str | None, opene
     """Load the models, and print what is served."""
     from suffice.server.hosting import Hosts, open_host
 
+    if state is not None:
+        os.makedirs(state, mode=0o700, exist_ok=True)
     found = []
     for name, path in paths.items():
         host = open_host(name, path, settings, None if state is None else os.path.join(state, name))

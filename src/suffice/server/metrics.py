@@ -7,6 +7,7 @@ of addresses that do not exist together.
 
 from __future__ import annotations
 
+import os
 import threading
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -23,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from suffice import __version__
 from suffice.exceptions import SufficeError
 from suffice.server.hosting import Host, Hosts
+from suffice.server.snapshots import Contents, log_path, model_path
 
 __all__ = ["Metered", "Metrics", "Verb"]
 
@@ -143,11 +145,28 @@ def _of_models(hosts: list[Host]) -> Iterator[Metric]:
         for host in hosts:
             try:
                 found = value(host)
-            except SufficeError:  # such as a model without rows
+            except (SufficeError, OSError):  # such as a folder that is gone
                 found = None
             if found is not None:
                 gauge.add_metric([host.name], found)
         yield gauge
+
+
+def _log_bytes(host: Host) -> int | None:
+    """Bytes of the logs of learned rows."""
+    if host.learner is None:
+        return None
+    folder = host.learner.folder
+    return sum(os.path.getsize(log_path(folder, first)) for first in Contents.of(folder).logs)
+
+
+def _snapshot_time(host: Host) -> float | None:
+    """When the newest snapshot was written, in seconds since 1970."""
+    if host.learner is None:
+        return None
+    folder = host.learner.folder
+    found = Contents.of(folder).models
+    return os.path.getmtime(model_path(folder, found[-1])) if found else None
 
 
 def _weight(host: Host) -> float | None:
@@ -157,6 +176,8 @@ def _weight(host: Host) -> float | None:
 GAUGES = (
     ("suffice_model_version", "Changes of the model since its file was written.", lambda host: host.version),
     ("suffice_model_rows", "Weight of the rows that the model has learned.", _weight),
+    ("suffice_log_bytes", "Bytes of the logs of learned rows.", _log_bytes),
+    ("suffice_snapshot_timestamp_seconds", "When the newest snapshot of the model was written.", _snapshot_time),
     (
         "suffice_drift_alarm",
         "1 if the rows of the last window that has ended differ from the training rows.",
