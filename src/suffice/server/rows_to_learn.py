@@ -1,0 +1,199 @@
+"""Rows with labels in request bodies, to learn or to unlearn. They are read whole."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from suffice.exceptions import ClassError, InputError, did_you_mean, listed, short, without_warnings
+from suffice.learning.fitted import Fitted
+from suffice.server.answers import class_named, text_of
+from suffice.server.bodies import TABLES, Form, body_form, read_whole
+from suffice.server.json_rows import columns_of, parse
+from suffice.server.problems import Problem
+from suffice.server.row_plans import numbers, plan_of, table_of
+from suffice.server.settings import Limits
+from suffice.server.table_streams import WholeBody, columns_to_predict, good_batches, open_body
+from suffice.sources.engine_types import ArrowTable
+
+if TYPE_CHECKING:
+    from starlette.types import Receive
+
+    from suffice.server.bodies import Headers
+
+__all__ = ["RowsToLearn", "rows_to_learn"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowsToLearn:
+    """Rows with labels.
+
+    Attributes
+    ----------
+    rows : pyarrow.Table
+        The columns that the model reads.
+    labels : list
+        The class of each row.
+    weights : list of float, optional
+    digest : bytes
+        SHA-256 of the body.
+    """
+
+    rows: ArrowTable
+    labels: list[Any]
+    weights: list[float] | None
+    digest: bytes
+
+
+async def rows_to_learn(
+    fitted: Fitted,
+    headers: Headers,
+    receive: Receive,
+    limits: Limits,
+    *,
+    target: str | None = None,
+    label: str | None = None,
+    weights: str | None = None,
+    new_classes: bool = False,
+) -> RowsToLearn:
+    """Read rows with labels; raises `Problem` or `SufficeError`.
+
+    Parameters
+    ----------
+    fitted : Fitted
+    headers, receive
+        Of the request.
+    limits : Limits
+    target : str, optional
+        The column of labels of a table or of rows in JSON; by default that of the model.
+    label : str, optional
+        The class of all rows, such as that of one text or mail.
+    weights : str, optional
+        The column of weights of a table.
+    new_classes : bool
+        Whether a label may be none of the classes of the model.
+    """
+    headers = list(headers)
+    form = body_form(headers)
+    body = await read_whole(headers, receive, limits)
+    target = fitted.target if target is None else target
+
+    def read() -> RowsToLearn:
+        with without_warnings():
+            rows, labels, of_rows = _read(fitted, body, form, limits, target, label, weights)
+        if label is not None:
+            if labels is not None:
+                raise Problem(400, "The rows have labels of their own. Leave out ?label= in the address.")
+            labels = [_given(fitted, label, new_classes=new_classes)] * rows.num_rows
+        if labels is None:
+            raise _without_labels(fitted, form, target)
+        _check_labels(fitted, labels, new_classes=new_classes)
+        return RowsToLearn(rows, labels, _checked_weights(of_rows), hashlib.sha256(body).digest())
+
+    return await asyncio.to_thread(read)
+
+
+def _read(
+    fitted: Fitted, body: bytes, form: Form, limits: Limits, target: str | None, label: str | None, weights: str | None
+) -> tuple[ArrowTable, list[Any] | None, Sequence[Any] | None]:
+    """Rows, labels and weights of a body."""
+    plan = plan_of(fitted)
+    if form in TABLES:
+        return _of_table(fitted, body, form, limits, None if label is not None else target, weights)
+    if form == "json":
+        found = columns_of(parse(body), plan, limits, target)
+        return table_of(plan, found.cells, found.n_rows, found.others), found.labels, found.weights
+    return table_of(plan, {plan.names[0]: [text_of(fitted, body, form)]}, 1), None, None
+
+
+def _of_table(
+    fitted: Fitted, body: bytes, form: Form, limits: Limits, target: str | None, weights: str | None
+) -> tuple[ArrowTable, list[Any] | None, list[Any] | None]:
+    import pyarrow as pa
+
+    source = open_body(WholeBody(body), form)
+    besides = [name for name in (target, weights) if name is not None]
+    for name in besides:
+        source.check_column(name)
+    if weights is not None:
+        source.read_numbers([weights])
+    read = columns_to_predict(fitted, source, besides, target)
+    batches = list(good_batches(fitted, source, limits, read, lambda rows: rows, besides))
+    if not batches:
+        batches = [source.no_rows([*read, *besides])]
+    table = pa.concat_tables(batches)
+    labels = None if target is None else table[target].to_pylist()
+    of_rows = None if weights is None else table[weights].to_pylist()
+    return table.drop_columns(besides), labels, of_rows
+
+
+def _without_labels(fitted: Fitted, form: Form, target: str | None) -> Problem:
+    if form in ("text", "mail"):
+        labels = listed(fitted.classes.labels.tolist())
+        return Problem(400, f"The text has no label. Add ?label= to the address, with one of the classes {labels}.")
+    if form == "json":
+        column = "" if target is None else f", or the column {short(target)} in each row"
+        return Problem(400, f'The rows have no labels. Add a member "labels" with one label for each row{column}.')
+    return Problem(400, "The column of labels is not known. Name it in the address, as in ?target=label.")
+
+
+def _given(fitted: Fitted, label: str, *, new_classes: bool) -> Hashable:
+    """The class that a text of the address names; a new one if it may be new and the classes are texts."""
+    try:
+        return class_named(fitted, label)
+    except ClassError:
+        if new_classes and all(isinstance(each, str) for each in fitted.classes.labels.tolist()):
+            return label
+        raise
+
+
+def _check_labels(fitted: Fitted, labels: Sequence[Any], *, new_classes: bool) -> None:
+    """Raise unless each row has a label, which is a class of the model or may be new."""
+    plain = str | int | float | bool
+    for wrong, problem in (
+        ([i for i, each in enumerate(labels) if each is None], "has no label."),
+        (
+            [i for i, each in enumerate(labels) if isinstance(each, list | dict)],
+            "has a list or an object as its label.",
+        ),
+    ):
+        if wrong:
+            raise InputError.in_row(problem, rows=wrong)
+    known = set(fitted.classes.labels.tolist())
+    kinds = {type(each) for each in known}
+    unknown = [
+        i for i, each in enumerate(labels) if each not in known or (isinstance(each, bool) and bool not in kinds)
+    ]
+    if not unknown:
+        return
+    first = labels[unknown[0]]
+    classes = listed(fitted.classes.labels.tolist())
+    if new_classes:
+        other = [i for i in unknown if isinstance(first, plain) and type(labels[i]) not in kinds]
+        if other:
+            raise ClassError(
+                f"Row {other[0]} has the label {short(labels[other[0]])}, which is of another type than the classes "
+                f"{classes}.",
+                rows=other,
+            )
+        return
+    raise ClassError(
+        f"Row {unknown[0]} has the label {short(first)}, which is not a class of the model."
+        f"{did_you_mean(first, known)} Its classes are {classes}; the option --new-classes of suffice serve allows "
+        "others.",
+        rows=unknown,
+    )
+
+
+def _checked_weights(weights: Sequence[Any] | None) -> list[float] | None:
+    """Row weights: finite numbers of at least 0."""
+    if weights is None:
+        return None
+    found: list[float] = numbers(weights, "weights").tolist()
+    wrong = [i for i, each in enumerate(found) if not each >= 0]
+    if wrong:
+        raise InputError.in_row("has no weight of at least 0.", rows=wrong, column="weights")
+    return found

@@ -1,0 +1,411 @@
+"""Tables that are read while they arrive, and answered while they are read.
+
+A thread of its own reads the rows of a body and writes the answer, batch by batch. The event loop hands it the pieces
+of the body as they arrive, and sends what it has written. Memory is bounded in both directions: the loop stops
+receiving while enough bytes wait, and the thread waits while enough of its answer does. As long as the body arrives,
+the thread does not wait, because many clients read nothing before they have sent everything; an answer that is too
+large to wait in memory then waits in a temporary file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import tempfile
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import IO, Any, BinaryIO, TypeVar
+
+from suffice.exceptions import SufficeError
+from suffice.learning.column_types import read_types_of_model
+from suffice.learning.fitted import Fitted
+from suffice.learning.good_rows import of_good_rows
+from suffice.server.bodies import Form, Gunzip
+from suffice.server.problems import Problem, problem_of
+from suffice.server.settings import Limits
+from suffice.sources.engine_types import ArrowTable
+from suffice.sources.files import Source, open_source
+from suffice.sources.files.byte_files import COMPRESSIONS
+
+__all__ = ["Incoming", "WholeBody", "columns_to_predict", "exchanged", "good_batches", "open_body"]
+
+T = TypeVar("T")
+
+MOST = 8 << 20  # bytes that wait in memory in each direction
+COPIED = 1 << 20  # bytes that are copied from a file at a time
+LARGEST = 1 << 28  # bytes of a record batch
+BATCH_ROWS = 1 << 16
+STREAMS = threading.BoundedSemaphore(32)  # threads that read bodies at once
+
+
+class AbandonedError(Exception):
+    """Nobody waits for the answer any more."""
+
+
+# ---------------------------------------------------------------------- between the loop and the thread
+
+
+class Incoming(io.RawIOBase):
+    """The body as a file for the thread; the event loop puts in the pieces.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether all pieces have arrived.
+    failure : BaseException, optional
+        What `read` has raised; readers such as Arrow replace it by errors of their own.
+    """
+
+    name = "the body"
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, gunzip: Gunzip | None = None) -> None:
+        self._loop, self._gunzip = loop, gunzip
+        self._pieces: deque[bytes] = deque()
+        self._waiting = 0
+        self._changed = threading.Condition()
+        self._room = asyncio.Event()
+        self._error: BaseException | None = None
+        self.complete = False
+        self.failure: BaseException | None = None
+        self._ready: deque[bytes] = deque()  # decompressed, of the thread alone
+        self._ended = False
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    async def put(self, piece: bytes) -> None:
+        """Add a piece; this waits while many bytes are unread."""
+        with self._changed:
+            self._pieces.append(piece)
+            self._waiting += len(piece)
+            full = self._waiting > MOST and not self.closed
+            self._changed.notify()
+        if full:
+            self._room.clear()
+            if self._waiting > MOST:
+                await self._room.wait()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Note that no more pieces follow; with an error, the thread raises it when it has read the others."""
+        with self._changed:
+            self.complete, self._error = True, error
+            self._changed.notify()
+
+    def peek(self, size: int) -> bytes:
+        """The first bytes that are not read yet, which stay to be read; fewer only at the end."""
+        head = self.read(size)
+        if head:
+            self._ready.appendleft(head)
+        return head
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes; fewer only at the end."""
+        try:
+            return self._read(size)
+        except BaseException as error:
+            self.failure = error
+            raise
+
+    def _read(self, size: int) -> bytes:
+        if size > LARGEST:
+            raise Problem(
+                413,
+                f"The body has a record batch of {size:,} bytes; the limit is {LARGEST:,}. Write smaller batches, "
+                "such as 65,536 rows.",
+                limit=LARGEST,
+            )
+        found: list[bytes] = []
+        missing = LARGEST if size < 0 else size
+        while missing:
+            piece = self._next()
+            if not piece:
+                break
+            if len(piece) > missing:
+                self._ready.appendleft(piece[missing:])
+                piece = piece[:missing]
+            found.append(piece)
+            missing -= len(piece)
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next bytes, and return their number."""
+        view = memoryview(buffer)
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def _next(self) -> bytes:
+        """The next piece, decompressed; empty at the end."""
+        while not self._ready:
+            if self._ended:
+                return b""
+            piece = self._received()
+            if self._gunzip is None:
+                return piece
+            self._ended = not piece
+            self._ready.extend(self._gunzip.decompressed(piece) if piece else self._gunzip.ended())
+        return self._ready.popleft()
+
+    def _received(self) -> bytes:
+        """The next piece that has arrived; empty at the end."""
+        with self._changed:
+            while not self._pieces and not self.complete and not self.closed:
+                self._changed.wait()
+            if self.closed:
+                raise AbandonedError
+            if not self._pieces:
+                if self._error is not None:
+                    raise self._error
+                return b""
+            piece = self._pieces.popleft()
+            was_full = self._waiting > MOST
+            self._waiting -= len(piece)
+        if was_full and self._waiting <= MOST:
+            self._loop.call_soon_threadsafe(self._room.set)
+        return piece
+
+    def close(self) -> None:
+        """Let a thread that reads stop."""
+        with self._changed:
+            super().close()
+            self._pieces.clear()
+            self._waiting = 0
+            self._changed.notify()
+        self._room.set()
+
+
+class Outgoing:
+    """What the thread has written and the loop has not sent yet."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, incoming: Incoming) -> None:
+        self._loop, self._incoming = loop, incoming
+        self._pieces: deque[bytes] = deque()
+        self._waiting = 0
+        self._changed = threading.Condition()
+        self._arrived = asyncio.Event()
+        self._file: IO[bytes] | None = None  # of what did not fit into memory, after the pieces
+        self._written = self._read = 0
+        self._ended = self._closed = False
+        self._error: BaseException | None = None
+
+    def put(self, piece: bytes) -> None:
+        """Add a piece, in the thread."""
+        with self._changed:
+            while self._waiting >= MOST and self._incoming.complete and not self._closed:
+                self._changed.wait(1.0)
+            if self._closed:
+                raise AbandonedError
+            if self._written > self._read or self._waiting >= MOST:
+                self._spill(piece)
+            else:
+                self._pieces.append(piece)
+                self._waiting += len(piece)
+        self._loop.call_soon_threadsafe(self._arrived.set)
+
+    def _spill(self, piece: bytes) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._file.seek(self._written)
+        self._file.write(piece)
+        self._written += len(piece)
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Note that no more pieces follow, in the thread; with an error, `get` raises it after the others."""
+        with self._changed:
+            self._ended, self._error = True, error
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._arrived.set)
+
+    async def get(self) -> bytes | None:
+        """The next piece; None after the last one."""
+        while True:
+            with self._changed:
+                if self._pieces:
+                    piece = self._pieces.popleft()
+                    self._waiting -= len(piece)
+                    self._changed.notify()
+                    return piece
+                if self._written > self._read:
+                    return self._spilled()
+                if self._ended:
+                    if self._error is not None:
+                        raise self._error
+                    return None
+                self._arrived.clear()
+            await self._arrived.wait()
+
+    def _spilled(self) -> bytes:
+        assert self._file is not None
+        self._file.seek(self._read)
+        piece = self._file.read(COPIED)
+        self._read += len(piece)
+        if self._read == self._written:
+            self._file.truncate(0)
+            self._written = self._read = 0
+        return piece
+
+    def close(self) -> None:
+        """Let a thread that writes stop, and delete the file."""
+        with self._changed:
+            self._closed = True
+            self._pieces.clear()
+            self._changed.notify()
+            if self._file is not None:
+                self._file.close()
+
+
+async def exchanged(
+    pieces: AsyncIterator[bytes], work: Callable[[Incoming], Iterator[bytes]], gunzip: Gunzip | None = None
+) -> AsyncIterator[bytes]:
+    """What ``work`` writes about a body, while its pieces arrive; ``work`` runs in a thread."""
+    if not STREAMS.acquire(blocking=False):
+        raise Problem(503, "The server reads as many tables at once as it can. Try again soon.", {"Retry-After": "1"})
+    loop = asyncio.get_running_loop()
+    incoming = Incoming(loop, gunzip)
+    outgoing = Outgoing(loop, incoming)
+    thread = threading.Thread(target=_run, args=(work, incoming, outgoing), name="suffice table", daemon=True)
+    thread.start()
+    feeding = loop.create_task(_feed(pieces, incoming))
+    try:
+        while (piece := await outgoing.get()) is not None:
+            yield piece
+    finally:
+        incoming.close()
+        outgoing.close()
+        feeding.cancel()
+        with suppress(asyncio.CancelledError):
+            await feeding
+
+
+async def _feed(pieces: AsyncIterator[bytes], incoming: Incoming) -> None:
+    try:
+        async for piece in pieces:
+            await incoming.put(piece)
+            if incoming.closed:
+                return
+    except Exception as error:
+        incoming.end(error)
+    else:
+        incoming.end()
+
+
+def _run(work: Callable[[Incoming], Iterator[bytes]], incoming: Incoming, outgoing: Outgoing) -> None:
+    error: BaseException | None = None
+    try:
+        for piece in work(incoming):
+            outgoing.put(piece)
+    except BaseException as caught:
+        error = incoming.failure or caught
+    finally:
+        STREAMS.release()
+        outgoing.end(error)
+        del error
+
+
+# ---------------------------------------------------------------------- bodies as sources
+
+
+class WholeBody(io.BytesIO):
+    """A body that is in memory, as a file."""
+
+    name = "the body"
+
+    def peek(self, size: int) -> bytes:
+        """The first bytes, which stay to be read."""
+        return self.getvalue()[:size]
+
+
+class BodyStream:
+    """An Arrow stream, by its name in messages."""
+
+    described = "the body"
+
+    def __init__(self, file: BinaryIO) -> None:
+        import pyarrow as pa
+
+        # Arrow's threads may not read memory that Python owns: see `suffice.sources.files.arrow_memory`.
+        options = pa.ipc.IpcReadOptions(use_threads=False)
+        self._reader = pa.ipc.open_stream(pa.PythonFile(file, "r"), options=options)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+def open_body(file: Incoming | WholeBody, form: Form, text_column: str | None = None) -> Source:
+    """The rows of a table as a source; ``text_column`` names the column of texts of a model that reads only that."""
+    import pyarrow as pa
+
+    head = file.peek(8)
+    compressed = next((name for name, (magic, _) in COMPRESSIONS.items() if head.startswith(magic)), None)
+    if compressed is not None:  # the source would decompress it without a limit
+        raise Problem(
+            415, f"The body is compressed ({compressed}). Send it with Content-Encoding: gzip, or decompress it."
+        )
+    if not head:
+        raise Problem(400, "The body is empty. Send a table.")
+    try:
+        if form == "arrow" and head.startswith(b"\xff\xff\xff\xff"):
+            source = open_source(BodyStream(file), batch_rows=BATCH_ROWS)
+        else:
+            source = open_source(file, format=form, batch_rows=BATCH_ROWS, text_column=text_column)
+    except SufficeError as error:
+        raise body_problem(error) from error
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise Problem(400, f"The body is not an Arrow stream: {error}.") from error
+    source.files = []  # no advice on options that files have
+    return source
+
+
+def body_problem(error: SufficeError, first: int = 0) -> Problem:
+    """The problem of a body, whose batch in hand begins with row ``first``; 400 if it is no table."""
+    problem = problem_of(error).with_rows_from(first)
+    malformed = error.rows is None and error.column is None and error.line is None
+    detail = f"T{problem.detail[1:]}" if problem.detail.startswith("the body") else problem.detail
+    return Problem(400 if malformed else problem.status, detail, problem.headers, **problem.facts)
+
+
+def columns_to_predict(
+    fitted: Fitted, source: Source, besides: Sequence[str | None] = (), target: str | None = None
+) -> list[str]:
+    """The columns that a model reads, which the source then reads with the types of the model.
+
+    ``besides`` are columns that are not for the model; ``target`` is read as labels.
+    """
+    read = fitted.reader.prediction_columns(source, besides, (), fitted.layout, fitted.optional_columns)
+    read_types_of_model(fitted, source, read, target)
+    return read
+
+
+def good_batches(
+    fitted: Fitted,
+    source: Source,
+    limits: Limits,
+    read: Sequence[str],
+    use: Callable[[ArrowTable], T],
+    besides: Sequence[str] = (),
+) -> Iterator[T]:
+    """The results of ``use`` for the rows of each batch: all columns of the model, and those in ``besides``."""
+    n_rows = 0
+    for batch in source.batches([*read, *besides]):
+        first, n_rows = n_rows, n_rows + len(batch)
+        for what, count, most in (("rows", n_rows, limits.rows), ("cells", n_rows * len(read), limits.cells)):
+            if count > most:
+                raise Problem(
+                    413, f"The body has more than {most:,} {what}, the limit. Send fewer at a time.", limit=most
+                )
+
+        def complete(rows: ArrowTable) -> T:
+            whole = fitted.reader.with_absent_columns(rows, read, fitted.layout)
+            for name in besides:
+                whole = whole.append_column(name, rows[name])
+            return use(whole)
+
+        try:
+            found = of_good_rows(batch, source.skip_or_raise, complete)
+        except SufficeError as error:
+            raise body_problem(error, first) from error
+        if found is not None:
+            yield found
