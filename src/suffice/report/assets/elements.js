@@ -25,11 +25,11 @@ export const columnText = (name, named) => (named ? nameText(name) : `column ${n
 export function percentText(p) {
   if (!Number.isFinite(p)) return "–";
   const percent = 100 * p;
-  if (percent >= 9.95 && percent <= 99.5) return `${percent.toFixed(1)} %`;
+  if (percent >= 0.95 && percent <= 99.5) return `${percent.toFixed(1)} %`;
   if (p === 0 || p === 1) return `${percent} %`;
   if (percent > 99.9999) return "> 99.9999 %";
   if (percent > 99.5) return `${Number(percent.toFixed(1 - Math.floor(Math.log10(100 - percent))))} %`;
-  return percent < 0.0001 ? "< 0.0001 %" : `${Number(percent.toPrecision(3))} %`;
+  return percent < 0.0001 ? "< 0.0001 %" : `${Number(percent.toPrecision(2))} %`;
 }
 
 /** The text of a level: True and False as in Python, and the text of a value of another type. */

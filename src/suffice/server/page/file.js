@@ -36,6 +36,14 @@ export function headersOf(name) {
   return packed ? { "Content-Type": type, "Content-Encoding": "gzip" } : { "Content-Type": type };
 }
 
+const mostProbable = (cells) => cells.reduce((best, cell, k) => (Number(cell) > Number(cells[best]) ? k : best), 0);
+
+/** Whether two texts are one label: files may write numbers and truth values differently. */
+function sameText(a, b) {
+  if (a === b) return true;
+  return a !== "" && b !== "" && (Number(a) === Number(b) || a.toLowerCase() === b.toLowerCase());
+}
+
 /** Make the view of a model in an element; `open(row)` shows a row in the form. */
 export function fileView(root, model, open) {
   const { classes, columns, target, learns } = model.description;
@@ -103,7 +111,7 @@ export function fileView(root, model, open) {
     let [pieces, waiting] = [[], 0];
     const reader = response.body.getReader();
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await piece(reader, found);
       if (value) {
         rows.push(decoder.decode(value, { stream: true }));
         pieces.push(value);
@@ -121,6 +129,16 @@ export function fileView(root, model, open) {
     return found;
   }
 
+  /** The next bytes of an answer; an answer that ends early has no sentence of its own. */
+  async function piece(reader, found) {
+    try {
+      return await reader.read();
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Error(`The answer ended after ${counted(found.n, "row")}. A later row may have an error, or the server has stopped.`);
+    }
+  }
+
   function addRow(found, cells) {
     if (found.header === null) {
       Object.assign(found, placesOf(cells));
@@ -128,28 +146,26 @@ export function fileView(root, model, open) {
       return;
     }
     found.n++;
-    const k = found.classAt.get(cells[found.label]);
-    if (k !== undefined) found.counts[k]++;
-    if (found.target !== null && cells[found.target] === cells[found.label]) found.right++;
+    const k = found.classOf(cells);
+    if (k >= 0) found.counts[k]++;
+    if (found.target !== null && found.isRight(cells)) found.right++;
     if (found.rows.length < found.most) found.rows.push(cells);
   }
 
   /** Where the answers are among the columns: kept columns come first, then the label, and p of each class. */
   function placesOf(header) {
-    const names = classes.map((label) => `p(${labelText(label)})`);
-    const isAnswer = (at, name) => header[at] === name || header[at] === `predicted ${name}`;
-    let first = header.length - names.length;
-    while (first > 0 && !names.every((name, k) => isAnswer(first + k, name))) first--;
+    const first = header.length - classes.length;
     const kept = header.slice(0, first - 1);
     const of = kept.indexOf(target);
-    return {
-      header,
-      label: first - 1,
-      first,
-      kept: kept.length,
-      target: of < 0 ? null : of,
-      classAt: new Map(classes.map((label, k) => [labelText(label), k])),
+    const places = { header, label: first - 1, first, kept: kept.length, target: of < 0 ? null : of };
+    const known = new Map(); // positions of classes by the texts of their labels
+    places.classOf = (row) => {
+      const label = row[places.label];
+      if (!known.has(label)) known.set(label, label === "" ? -1 : mostProbable(row.slice(first)));
+      return known.get(label);
     };
+    places.isRight = (row) => sameText(row[of], row[places.label]);
+    return places;
   }
 
   // ---------------------------------------------------------------------- results

@@ -42,12 +42,11 @@ export function makeTable(root, model, open) {
   function choose() {
     const text = at("filter-text").value.trim().toLowerCase();
     const k = at("filter-class").value;
-    const label = k === "" ? null : labelText(classes[Number(k)]);
     const wrong = at("filter-wrong").checked;
     shown = found.rows.map((_, i) => i).filter((i) => {
       const row = found.rows[i];
-      if (label !== null && row[found.label] !== label) return false;
-      if (wrong && row[found.target] === row[found.label]) return false;
+      if (k !== "" && found.classOf(row) !== Number(k)) return false;
+      if (wrong && found.isRight(row)) return false;
       return !text || row.some((cell, j) => (j < found.kept || j === found.label) && cell.toLowerCase().includes(text));
     });
     if (sort.column !== null) order();
@@ -130,7 +129,7 @@ export function makeTable(root, model, open) {
     const row = found.rows[i];
     const button = element("button", { type: "button", class: "link", title: "Open this row in the form" }, numberText(i + 1));
     button.addEventListener("click", () => open(Object.fromEntries(found.header.slice(0, found.kept).map((name, j) => [name, row[j]]))));
-    const wrong = found.target !== null && row[found.target] !== row[found.label];
+    const wrong = found.target !== null && !found.isRight(row);
     return element("tr", { "data-row": i }, element("th", { scope: "row" }, button), ...columns.map((each) => cellOf(row, each, wrong)));
   }
 

@@ -70,6 +70,7 @@ export function predictView(root, model) {
     if (problem) return refused(problem);
     try {
       const [found, parts] = await Promise.all([model.predict([row]), explained(row)]);
+      if (found[0].label === null) return refused("No class can explain this row: its density is zero in every class.");
       last = { row, probabilities: found[0].probabilities, label: found[0].label, parts };
       refused(null);
       showPosterior();
@@ -193,13 +194,15 @@ export function predictView(root, model) {
   if (!areNamed(columns) && columns.length > 1) at("columns-note").hidden = false;
   at("typical").addEventListener("click", form.setTypical);
   at("missing").addEventListener("click", form.setMissing);
-  at("missing").hidden = !columns.some((column) => column.missing);
+  const isText = columns.length === 1 && columns[0].kind === "text";
+  at("typical").hidden = isText;
+  at("missing").hidden = isText || !columns.some((column) => column.missing);
   at("order").addEventListener("click", () => {
     const parts = [...(last?.parts?.parts ?? [])].sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
     form.order(parts.map((each) => each.column));
   });
   at("order").hidden = columns.length < 4 || !model.description.explains;
-  at("draw").hidden = !density;
+  at("draw").hidden = !density || isText;
   at("draw").addEventListener("click", async () => {
     try {
       const found = await askJson(model.address("sample"), { rows: 1 });
