@@ -170,8 +170,7 @@ def test_labels_are_plain_values(labels):
 def test_levels_are_plain_values():
     for value, plain in [
         (np.int64(3), 3),
-        (2**53, str(2**53)),
-        (2**53 - 1, 2**53 - 1),
+        (2**60, 2**60),
         (float("inf"), "inf"),
         (np.float32(0.5), 0.5),
         (np.bool_(True), True),

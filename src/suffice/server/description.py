@@ -12,7 +12,7 @@ import numpy as np
 from suffice.exceptions import SufficeError
 from suffice.families.formula import YesNo
 from suffice.learning.fitted import Fitted
-from suffice.learning.scoring_rule import EXACT_WHOLE, ScoringRule
+from suffice.learning.scoring_rule import ScoringRule
 from suffice.model.columns import ModelColumn, used_columns
 from suffice.model.marginals import Marginal
 from suffice.report.columns import marginals_of
@@ -98,20 +98,14 @@ def describe(host: Host) -> Description:
 
 
 def label_value(label: Hashable) -> bool | int | float | str:
-    """A label or a level as a value of JSON that every client reads back without loss.
-
-    Whole numbers that JavaScript would round are texts; so are infinite numbers, and values of other types.
+    """A label or a level as a value of JSON, as answers have it; infinite numbers and other types are texts.
 
     >>> import datetime
     >>> [label_value(each) for each in (np.int8(3), True, 2**60, "red", datetime.date(2024, 5, 1), 0.5)]
-    [3, True, '1152921504606846976', 'red', '2024-05-01', 0.5]
+    [3, True, 1152921504606846976, 'red', '2024-05-01', 0.5]
     """
     value = label.item() if isinstance(label, np.generic) else label
-    if isinstance(value, bool | str):
-        return value
-    if isinstance(value, int) and abs(value) < EXACT_WHOLE:
-        return value
-    if isinstance(value, float) and math.isfinite(value):
+    if isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return str(value)
 

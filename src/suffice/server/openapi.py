@@ -15,7 +15,7 @@ from suffice.server.bodies import MEDIA_TYPES, TABLES
 from suffice.server.description import Description, describe
 from suffice.server.hosting import Hosts
 from suffice.server.problems import MEDIA_TYPE
-from suffice.server.schemas import COMMON, Json, csv_of, example_row, object_of, reference, schemas_of
+from suffice.server.schemas import COMMON, EXAMPLE_TEXT, Json, csv_of, example_row, object_of, reference, schemas_of
 from suffice.server.settings import Access, Settings
 
 __all__ = ["document"]
@@ -141,24 +141,79 @@ def _of_model(model: Description, settings: Settings) -> Iterator[Operation]:
 
 def _posts(model: Description, settings: Settings) -> Iterator[tuple[str, Access, Json]]:
     """The addresses that take rows."""
-    name, row = model["name"], example_row(model)
-    rows = _bodies(model, f"{name}.Rows", {"rows": [row]}, row)
-    yield (
-        "predict",
-        "read",
-        _operation(name, "predict", "Posterior of each row.", _answers(f"{name}.Predictions"), body=rows),
-    )
+    name, row, classes = model["name"], example_row(model), model["classes"]
+    rows = _bodies(model, f"{name}.Rows", {"rows": [row]}, [row])
+
+    def asked(verb: str, summary: str, answer: str, **parts: Any) -> tuple[str, Access, Json]:
+        return verb, "read", _operation(name, verb, summary, _answers(f"{name}.{answer}"), body=rows, **parts)
+
+    yield asked("predict", "Label and posterior of each row.", "Predictions")
+    if model["explains"]:
+        odds = [
+            _query("class", "The class that is explained; by default the predicted one.", classes[0]),
+            _query(
+                "against", "The class that it is compared with; by default the next most probable one.", classes[-1]
+            ),
+        ]
+        summary = f"The parts of the log-odds of at most {settings.limits.explained:,} rows."
+        yield asked("explain", summary, "Explanations", parameters=odds)
+    if model["density"]:
+        yield asked("score", "log p(x) of each row.", "Scores")
+        wanted: Json = {
+            "type": "object",
+            "required": ["rows"],
+            "properties": {
+                "rows": {"type": "integer", "minimum": 1, "maximum": settings.limits.sampled},
+                "class": reference(f"{name}.Label"),
+                "seed": {"type": "integer", "minimum": 0},
+            },
+        }
+        body = _json(wanted, {"rows": 2, "class": classes[0], "seed": 0})
+        yield "sample", "read", _operation(name, "sample", "Draw rows.", _answers(f"{name}.Drawn"), body=body)
+    if model["learns"]:
+        yield from _changes(model, row)
 
 
-def _bodies(model: Description, schema: str, example: Json, row: Json) -> Json:
+def _changes(model: Description, row: Json) -> Iterator[tuple[str, Access, Json]]:
+    """The addresses that change the model."""
+    name, classes = model["name"], model["classes"]
+    target = "label" if model["target"] is None else model["target"]
+    example = {"rows": [row], "labels": [classes[0]]}
+    body = _bodies(model, f"{name}.LabelledRows", example, [{**row, target: classes[0]}])
+    receipt = _json(reference("Receipt"))
+    places = [
+        KEY,
+        _query("target", "The column of labels in a table; by default the target of the model.", target),
+        *([_query("label", "The class of one text or mail.", classes[0])] if MEDIA_TYPES["text"] in body else []),
+    ]
+    for verb, summary in (
+        ("learn", "Learn rows. The answer comes when they are on disk."),
+        ("unlearn", "Take rows back exactly."),
+    ):
+        yield verb, "learn", _operation(name, verb, summary, receipt, body=body, parameters=places)
+    given = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
+    prior = object_of({"prior": {"oneOf": [{"enum": ["data", "uniform"]}, given]}})
+    summary = "Change the probabilities of the classes before a row is seen."
+    changed = _json(prior, {"prior": "uniform"})
+    yield "prior", "learn", _operation(name, "prior", summary, receipt, body=changed, parameters=[KEY])
+
+
+def _query(name: str, description: str, example: Any) -> Json:
+    """A parameter of the query of an address."""
+    text = example if isinstance(example, str) else json.dumps(example)
+    return {"name": name, "in": "query", "description": description, "schema": {"type": "string", "examples": [text]}}
+
+
+def _bodies(model: Description, schema: str, example: Json, rows: list[Json]) -> Json:
     """The forms of a body with rows, by media type."""
     out = _json(reference(schema), example)
-    out[MEDIA_TYPES["csv"]] = {"schema": {"type": "string"}, "example": csv_of([row])}
-    out[MEDIA_TYPES["jsonl"]] = {"schema": {"type": "string"}, "example": json.dumps(row) + "\n"}
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    out[MEDIA_TYPES["csv"]] = {"schema": {"type": "string"}, "example": csv_of(rows)}
+    out[MEDIA_TYPES["jsonl"]] = {"schema": {"type": "string"}, "example": lines}
     for form in ("arrow", "parquet"):
         out[MEDIA_TYPES[form]] = {"schema": BINARY}
     if [column["kind"] for column in model["columns"]] == ["text"]:
-        out[MEDIA_TYPES["text"]] = {"schema": {"type": "string"}, "example": next(iter(row.values()))}
+        out[MEDIA_TYPES["text"]] = {"schema": {"type": "string"}, "example": EXAMPLE_TEXT}
         out[MEDIA_TYPES["mail"]] = {"schema": {"type": "string"}}
     return out
 

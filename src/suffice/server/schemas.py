@@ -11,7 +11,7 @@ from typing import Any
 from suffice.server.description import ColumnDescription, Description
 from suffice.tables.times import time_text
 
-__all__ = ["COMMON", "Json", "csv_of", "example_row", "object_of", "reference", "schemas_of"]
+__all__ = ["COMMON", "EXAMPLE_TEXT", "Json", "csv_of", "example_row", "object_of", "reference", "schemas_of"]
 
 Json = dict[str, Any]
 MOST_ENUMERATED = 200  # levels or classes that a schema lists
@@ -151,15 +151,38 @@ def _row(model: Description) -> Json:
 
 
 def _answers(name: str, own: Callable[[str], Json]) -> Json:
+    """The answers about rows, as JSON documents."""
     probability: Json = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
     label: Json = {"oneOf": [own("Label"), {"type": "null"}]}
+    part: Json = {
+        "type": "object",
+        "required": ["part"],
+        "properties": {
+            "part": {"type": "number", "description": "What the cell adds to the log-odds."},
+            "column": TEXT,
+            "value": {"description": "The cell."},
+            "word": TEXT,
+            "count": NUMBER,
+        },
+    }
+    explanation = object_of(
+        {
+            "predicted": own("Label"),
+            "probabilities": list_of(object_of({"label": own("Label"), "p": probability})),
+            "label": own("Label"),
+            "against": own("Label"),
+            "log_odds": {"type": ["number", "null"], "description": "Of label against the other class."},
+            "calibrated": {"type": "boolean"},
+            "weighted": {"type": "boolean"},
+            "parts": list_of(part),
+        }
+    )
+    prediction = object_of({"label": label, "probabilities": list_of(probability)})
     return {
-        f"{name}.Predictions": object_of(
-            {
-                "classes": list_of(own("Label")),
-                "predictions": list_of(object_of({"label": label, "probabilities": list_of(probability)})),
-            }
-        ),
+        f"{name}.Predictions": object_of({"classes": list_of(own("Label")), "predictions": list_of(prediction)}),
+        f"{name}.Explanations": object_of({"explanations": list_of(explanation)}),
+        f"{name}.Scores": object_of({"scores": list_of({"type": ["number", "null"], "description": "log p(x)."})}),
+        f"{name}.Drawn": object_of({"rows": list_of(own("Row"))}),
     }
 
 
