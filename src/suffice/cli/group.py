@@ -14,7 +14,7 @@ __all__ = ["suffice"]
 SECTIONS = {
     "Learn": ("fit", "merge", "remove"),
     "Use": ("predict", "explain", "sample", "serve", "export"),
-    "Score": ("evaluate", "compare"),
+    "Score": ("evaluate", "monitor", "compare"),
     "Describe": ("inspect", "report"),
     "Other": ("demo", "completion"),
 }

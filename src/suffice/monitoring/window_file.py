@@ -31,6 +31,7 @@ from suffice.numerics.types import Float
 from suffice.tables import Levels
 
 __all__ = [
+    "PAGE",
     "file_content",
     "is_window_file",
     "read_window",
@@ -41,6 +42,7 @@ __all__ = [
     "write_window",
 ]
 
+PAGE = "docs/monitoring.md"
 WINDOW = FileKind("window", "suffice-window", "Use another copy of it, or make the window again from its rows.")
 WINDOW_FIELDS = tuple(each.name for each in fields(Window) if each.name != "layout")
 LAYOUT_FIELDS = tuple(each.name for each in fields(Layout))
@@ -83,17 +85,15 @@ def _only(document: dict[str, Any], arrays: Arrays, file: str) -> Window:
 
 
 def file_content(
-    kind: FileKind, layout: Layout | None, windows: Sequence[Window], path: str = "", **others: int
+    kind: FileKind, layout: Layout, windows: Sequence[Window], path: str = "", **others: float
 ) -> bytearray:
-    """The content of a file of windows with one layout, and other whole numbers; the path is for messages."""
+    """The content of a file of windows with one layout, and other numbers; the path is for messages."""
     writer = ValueWriter()
     try:
         document = {
             "format": FORMAT,
             "library": library_version(),
-            "layout": None
-            if layout is None
-            else {name: writer.value(getattr(layout, name), "layout", name) for name in LAYOUT_FIELDS},
+            "layout": {name: writer.value(getattr(layout, name), "layout", name) for name in LAYOUT_FIELDS},
             "windows": [
                 {name: writer.value(getattr(window, name), "windows", i, name) for name in WINDOW_FIELDS}
                 for i, window in enumerate(windows)
@@ -111,18 +111,17 @@ def file_content(
 
 def windows_of(
     document: dict[str, Any], arrays: Arrays, kind: FileKind, file: str, others: Sequence[str] = ()
-) -> tuple[list[Window], dict[str, int]]:
-    """The windows of a file and its other whole numbers; raises `ModelFileError` if a value cannot come from rows."""
+) -> tuple[list[Window], dict[str, Any]]:
+    """The windows of a file and its other parts; raises `ModelFileError` if a value cannot come from rows."""
     try:
         reader = ValueReader(arrays)
-        unknown = sorted(set(document) - {"format", "library", "layout", "windows", *others})
-        if unknown:
-            raise ValueError(f"it has an unknown part {unknown[0]!r}")
-        stored = document["layout"]
-        layout = None if stored is None else _layout({name: reader.value(stored[name]) for name in LAYOUT_FIELDS})
+        wrong = sorted(set(document) ^ {"format", "library", "layout", "windows", *others})
+        if wrong:
+            raise ValueError(f"it lacks the part {wrong[0]!r}, or should not have it")
+        layout = _layout({name: reader.value(document["layout"][name]) for name in LAYOUT_FIELDS})
         windows = [_window(layout, reader, each) for each in document["windows"]]
         reader.finish()
-        return windows, {name: _whole(document[name]) for name in others}
+        return windows, {name: document[name] for name in others}
     except ModelFileError:
         raise
     except Exception as error:  # anyone can write a file with a valid checksum: what its values break is its fault
@@ -150,25 +149,18 @@ def _layout(values: Mapping[str, Any]) -> Layout:
     return layout
 
 
-def _window(layout: Layout | None, reader: ValueReader, stored: Mapping[str, Any]) -> Window:
-    if layout is None:
-        raise ValueError("it does not say what its windows count")
+def _window(layout: Layout, reader: ValueReader, stored: Mapping[str, Any]) -> Window:
     if set(stored) != set(WINDOW_FIELDS):
         raise ValueError("a window lacks a part, or has one too many")
     window = Window(layout, **{name: reader.value(stored[name]) for name in WINDOW_FIELDS})
     zero = Window.zero(layout)
-    _whole(window.n_rows)
+    if type(window.n_rows) is not int or window.n_rows < 0:
+        raise ValueError(f"{window.n_rows!r:.40} is not a number of rows")
     for name in WINDOW_FIELDS:
         _check(name, getattr(window, name), getattr(zero, name))
     if len(window.keys) != len(window.ratios):
         raise ValueError("keys and ratios have different lengths")
     return window
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r:.40} is not a number of rows or looks")
-    return value
 
 
 def _check(name: str, value: object, zero: object) -> None:
