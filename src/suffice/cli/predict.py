@@ -11,7 +11,6 @@ from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.decisions import DecisionOptions, decision_options
 from suffice.cli.impossible import ImpossibleRows, impossible_option
-from suffice.cli.kept import KeptColumns
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -93,6 +92,7 @@ def command(
     kind = format_of(output, to)
     check_writable(output)
     from suffice.cli.saved_model import load
+    from suffice.sources.files.kept_columns import KeptColumns
 
     loaded = decision.with_prior(load(model))
     rule = decision.rule(loaded)

@@ -39,6 +39,7 @@ from suffice.server.row_plans import model_rows, plan_of, table_of
 from suffice.server.settings import Limits
 from suffice.server.table_streams import Incoming, columns_to_predict, exchanged, good_batches, open_body
 from suffice.sources.engine_types import ArrowTable
+from suffice.sources.files.kept_columns import KeptColumns
 from suffice.sources.files.table_writing import TableWriter
 from suffice.tables.cell_values import json_value, value_text
 
@@ -94,8 +95,13 @@ class Operation(ABC):
     def values(self, rows: Any) -> list[str]:
         """The answer for each row as JSON; ``rows`` come in the form that the methods of the model take."""
 
+    @property
+    def keeps(self) -> bool:
+        """Whether an answer that is a table begins with the columns of the table that was sent."""
+        return False
+
     @abstractmethod
-    def table(self, rows: Any, first: int) -> ArrowTable:
+    def table(self, rows: Any, first: int, kept: ArrowTable | None = None) -> ArrowTable:
         """The answer for rows as a table; ``first`` is the number of the first row."""
 
     @abstractmethod
@@ -105,9 +111,16 @@ class Operation(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Predict(Operation):
-    """The posterior and the label of each row."""
+    """The posterior and the label of each row.
+
+    Attributes
+    ----------
+    keep : bool
+        Whether a table is answered by a table that begins with its columns.
+    """
 
     member = "predictions"
+    keep: bool = False
 
     @property
     def head(self) -> dict[str, Any]:
@@ -127,11 +140,20 @@ class Predict(Operation):
             codes[ties] = np.searchsorted(self.model.classes_, self.model.predict(rows)[ties])
         return json_predictions(self.label_texts, codes, probabilities)
 
-    def table(self, rows: Any, first: int) -> ArrowTable:
+    @property
+    def keeps(self) -> bool:
+        """Whether the columns of a table are kept."""
+        return self.keep
+
+    def table(self, rows: Any, first: int, kept: ArrowTable | None = None) -> ArrowTable:
         """The columns that `suffice predict` writes, without the log-density."""
         probabilities = self.model.predict_proba(rows)
-        names = prediction_names(self.model.classes_.tolist())
-        return prediction_table(names, predicted_labels(self.model, rows, probabilities), probabilities)
+        taken = set() if kept is None else set(kept.column_names)
+        names = [
+            f"predicted {name}" if name in taken else name for name in prediction_names(self.model.classes_.tolist())
+        ]
+        labels = predicted_labels(self.model, rows, probabilities)
+        return prediction_table(names, labels, probabilities, kept=kept)
 
     def no_rows(self) -> ArrowTable:
         """The columns without rows."""
@@ -166,7 +188,7 @@ class Score(Operation):
         """The log-density; null for a row with density zero."""
         return [json.dumps(json_value(each)) for each in self.model.score_samples(rows).tolist()]
 
-    def table(self, rows: Any, first: int) -> ArrowTable:
+    def table(self, rows: Any, first: int, kept: ArrowTable | None = None) -> ArrowTable:
         """The column of log-densities that `suffice predict` writes."""
         import pyarrow as pa
 
@@ -191,7 +213,7 @@ class Explain(Operation):
         """The prediction, and the parts of its log-odds, largest first."""
         return [json.dumps(json_value(each)) for each in self._explained(rows)]
 
-    def table(self, rows: Any, first: int) -> ArrowTable:
+    def table(self, rows: Any, first: int, kept: ArrowTable | None = None) -> ArrowTable:
         """One line for each part of each row."""
         lines = [
             (i, each["label"], each["against"], _part_name(part), _part_value(part), part["part"])
@@ -280,6 +302,9 @@ async def answer(operation: Operation, headers: Headers, receive: Receive, limit
     headers = list(headers)
     form = body_form(headers)
     out = answer_form(headers, form)
+    if operation.keeps and not (form in TABLES and out in TABLES):
+        tables = ", ".join(MEDIA_TYPES[each] for each in TABLES)
+        raise Problem(400, f"Only tables are kept beside the predictions. Send and accept one of {tables}.")
     if form in TABLES:
         gunzip = Gunzip(limits.body) if is_gzip(headers) else None
         pieces = exchanged(
@@ -314,7 +339,8 @@ def _of_table(operation: Operation, incoming: Incoming, form: Form, out: Form, l
         source = open_body(incoming, form, plan.names[0] if plan.documents else None)
         writer = AnswerWriter(operation, out)
         read = columns_to_predict(fitted, source, [fitted.target])
-        yield from good_batches(fitted, source, limits, read, writer.written)
+        kept = KeptColumns(source, source.names, read, typed=out != "csv") if operation.keeps else None
+        yield from good_batches(fitted, source, limits, read, writer.written, kept=kept)
         yield writer.ended()
 
 
@@ -342,8 +368,8 @@ class AnswerWriter:
         self._tables = None if out == "json" else TableWriter(self._file, out, stream=True)
         self._n_rows = 0
 
-    def written(self, table: ArrowTable) -> bytes:
-        """The answer about some rows, which are a table of the columns of the model."""
+    def written(self, table: ArrowTable, kept: ArrowTable | None = None) -> bytes:
+        """The answer about some rows, which are a table of the columns of the model; ``kept`` are columns to copy."""
         operation, first = self._operation, self._n_rows
         self._n_rows += table.num_rows
         if operation.most_rows is not None and self._n_rows > operation.most_rows:
@@ -355,7 +381,7 @@ class AnswerWriter:
         rows = model_rows(operation.model.fitted_, table)
         try:
             if self._tables is not None:
-                self._tables.write(operation.table(rows, first))
+                self._tables.write(operation.table(rows, first, kept))
                 return self._file.taken()
             values = operation.values(rows)
         except ValueError as error:

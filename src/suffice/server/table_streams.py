@@ -28,6 +28,7 @@ from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Source, open_source
 from suffice.sources.files.byte_files import COMPRESSIONS
+from suffice.sources.files.kept_columns import KeptColumns
 
 __all__ = ["Incoming", "WholeBody", "columns_to_predict", "exchanged", "good_batches", "open_body"]
 
@@ -384,12 +385,16 @@ def good_batches(
     source: Source,
     limits: Limits,
     read: Sequence[str],
-    use: Callable[[ArrowTable], T],
+    use: Callable[..., T],
     besides: Sequence[str] = (),
+    kept: KeptColumns | None = None,
 ) -> Iterator[T]:
-    """The results of ``use`` for the rows of each batch: all columns of the model, and those in ``besides``."""
+    """The results of ``use`` for the rows of each batch: all columns of the model, and those in ``besides``.
+
+    With ``kept``, ``use`` also takes the kept columns, as a second table.
+    """
     n_rows = 0
-    for batch in source.batches([*read, *besides]):
+    for batch in source.batches([*read, *besides], written=() if kept is None else kept.written):
         first, n_rows = n_rows, n_rows + len(batch)
         for what, count, most in (("rows", n_rows, limits.rows), ("cells", n_rows * len(read), limits.cells)):
             if count > most:
@@ -401,7 +406,7 @@ def good_batches(
             whole = fitted.reader.with_absent_columns(rows, read, fitted.layout)
             for name in besides:
                 whole = whole.append_column(name, rows[name])
-            return use(whole)
+            return use(whole) if kept is None else use(whole, kept.of(rows))
 
         try:
             found = of_good_rows(batch, source.skip_or_raise, complete)

@@ -1,4 +1,4 @@
-"""Columns of the data that a command copies to its output, as the data have them.
+"""Columns of the data that are copied to predictions, as the data have them.
 
 Cells of text files are texts: those of CSV as they are written, those of JSON lines as JSON, which a column is marked
 with. Cells of typed files have their types. If CSV becomes a typed file, columns that the model reads as numbers, times
