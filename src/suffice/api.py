@@ -203,11 +203,14 @@ def fit(
 
 def _learned(estimator: GenerativeClassifier, rows: TrainingRows, validate: Any) -> GenerativeClassifier:
     """The estimator after these rows, as another object."""
+    from suffice.monitoring.profiling import held_out_profile  # which loading a model does not need
+
     n_scored, specification = _rows_to_score(validate), estimator.specification(validate=True)
     if not estimator.__sklearn_is_fitted__():
         fresh: GenerativeClassifier = clone(estimator)
-        return fresh.with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
-    return estimator.with_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
+        return fresh.with_fitted(fitting.fit(specification, rows, n_scored=n_scored, profiled=held_out_profile))
+    updated = fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored, profiled=held_out_profile)
+    return estimator.with_fitted(updated)
 
 
 def _check_arguments(reading: Mapping[str, object]) -> None:

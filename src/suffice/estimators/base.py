@@ -23,6 +23,7 @@ from suffice.model_file import model_bytes, write_model
 from suffice.sources.labels import check_not_missing, declared_classes
 
 if TYPE_CHECKING:
+    from suffice.monitoring import Monitor
     from suffice.report import Report
 
 __all__ = ["GenerativeClassifier"]
@@ -586,6 +587,56 @@ class GenerativeClassifier(Exporting, ClassifierMixin, BaseEstimator):
         from suffice.report import report_of
 
         return report_of(self, X, y, sample_weight, held_out=held_out, title=title)
+
+    def monitor(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        level: float = 0.05,
+        minimum_effect: float = 0.0,
+    ) -> Monitor:
+        """Watch later rows: compare windows of them with the rows that the model has learned, which need not be kept.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or a source, optional
+            Reference rows that the model has not learned, for a model that `suffice.fit` has not fitted: such a model
+            does not know how log p(x) and posteriors of new rows are distributed.
+        y : array-like of shape (n,), or str, optional
+            Labels of the reference rows. For a source, the name of a column.
+        sample_weight : array-like of shape (n,), or str, optional
+            Weight of each reference row. For a source, the name of a column.
+        level : float, default=0.05
+            Probability of a false alarm.
+        minimum_effect : float, default=0
+            Smaller changes are not significant, however many rows show them.
+
+        Returns
+        -------
+        Monitor
+            Its method ``window`` summarises rows; ``check`` and ``update`` compare windows with the model.
+
+        See Also
+        --------
+        remove : Undoes the learning of a bad window exactly.
+        adapt_prior : Adapts the class prior to unlabelled rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import suffice
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(1000, 2))
+        >>> model = suffice.fit(X, (X[:, 0] > 0).astype(int), model="naive-bayes")
+        >>> monitor = model.monitor()
+        >>> monitor.check(monitor.window(X[:100] + [0.0, 1.0])).findings[0].sentence
+        'Column 1: the mean rose from ... to ..., by 1... standard deviations.'
+        """
+        from suffice.monitoring import Monitor
+
+        return Monitor(self, X, y, sample_weight, level=level, minimum_effect=minimum_effect)
 
     def _html_repr(self) -> str:
         """HTML for notebooks: classes and columns of a fitted model, then the diagram of scikit-learn."""

@@ -12,6 +12,7 @@ from suffice.exceptions import InputError
 from suffice.families import Family
 from suffice.learning.calibration import Calibration
 from suffice.learning.expectation_maximisation import EMTrace
+from suffice.learning.profile import Profile
 from suffice.learning.report import FitReport
 from suffice.learning.specification import Solution, Specification
 from suffice.learning.tuning_result import Tuning
@@ -55,6 +56,8 @@ class Fitted:
     given_families : mapping, optional
         Families of parameters that were given in place of rows, by column or tuple of columns: with them, the
         statistics have these parameters, but summarise no rows. The specification has the settings of a new fit.
+    profile : Profile, optional
+        How held-out rows of a fit look to the model, for monitoring.
     settled : bool
         Whether a fit has settled the parameters, even if they are not computed yet. After a stream, a merge or a load
         they follow from the settings at the first prediction.
@@ -73,6 +76,7 @@ class Fitted:
     settled: bool = False
     target: str | None = None
     given_families: Mapping[Any, Family] | None = None
+    profile: Profile | None = None
 
     @property
     def classes(self) -> ClassAxis:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -25,6 +25,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS
 from suffice.learning.likely_mistakes import likely_mistakes
 from suffice.learning.prediction import usable
+from suffice.learning.profile import Profile
 from suffice.learning.report import FitReport, Scores
 from suffice.learning.scores import score_held_out
 from suffice.learning.specification import Specification
@@ -93,6 +94,8 @@ def summarize(rows: TrainingRows, expected: Expected) -> tuple[Model, LabelledBa
     return model, first if first.layout is layout else replace(first, layout=layout)
 
 
+Profiled = Callable[[Fitted, Table, Membership], Profile | None]
+
 # ---------------------------------------------------------------------- fit
 
 
@@ -103,6 +106,7 @@ def fit(
     unlabelled: object = None,
     unlabelled_weight: object = 1.0,
     n_scored: int = 0,
+    profiled: Profiled | None = None,
 ) -> Fitted:
     """Learn from these rows alone.
 
@@ -112,6 +116,8 @@ def fit(
         Rows without labels to learn from as well, by expectation–maximisation.
     n_scored : int
         How many rows at most are held out to score the model.
+    profiled : callable, optional
+        Computes the profile of the model from such rows.
     """
     started = time.perf_counter()
     specification.check()
@@ -153,7 +159,7 @@ def fit(
         table, members = first.table, first.members
         sample = (table, members) if n_scored else None
     fitted = _solved(fitted, table, members, unlabelled, unlabelled_weight)
-    return _reported(fitted, rows, sample, n_scored, started, check=True)
+    return _reported(_profiled(fitted, sample, n_scored, profiled), rows, sample, n_scored, started, check=True)
 
 
 def _solved(
@@ -210,6 +216,15 @@ def _with_unlabelled(
         first = summarize_batch(specification.reader, fitted.blocks, layout, rows, soft)
         reached, trace = run_em(model, own, members, others, weights, first, solve, specification.log_parameter_prior)
     return replace(fitted.with_model(reached), trace=trace, settled=True)
+
+
+def _profiled(
+    fitted: Fitted, sample: tuple[Table, Membership] | None, n_scored: int, profiled: Profiled | None
+) -> Fitted:
+    """The fitted model with a profile of the rows that are scored, unless it has one of earlier rows."""
+    if profiled is None or sample is None or not n_scored or fitted.profile is not None:
+        return fitted
+    return fitted.with_parts(profile=profiled(fitted, *sample))
 
 
 def _reported(
@@ -308,6 +323,7 @@ def update(
     classes: ClassAxis | None = None,
     decay: object = None,
     n_scored: int = 0,
+    profiled: Profiled | None = None,
 ) -> Fitted:
     """Learn from these rows in addition to those seen.
 
@@ -331,7 +347,7 @@ def update(
     if fitted is None:
         check_decay(decay)
         if specification.begins_with_fit:
-            return _with_declared(fit(specification, rows, n_scored=n_scored), classes)
+            return _with_declared(fit(specification, rows, n_scored=n_scored, profiled=profiled), classes)
     before = None if fitted is None else scaled(fitted.model, decay)
     known = None if fitted is None else fitted.classes
     expected = _expected(fitted, specification, rows, known, classes)
@@ -357,7 +373,8 @@ def update(
         out = expected.fitted.updated(merged, layout, declared)
     if not isinstance(rows, LabelledSource):
         return out
-    return _reported(out, rows, rows.kept(out), n_scored, started)
+    sample = rows.kept(out)
+    return _reported(_profiled(out, sample, n_scored, profiled), rows, sample, n_scored, started)
 
 
 def _with_declared(fitted: Fitted, classes: ClassAxis | None) -> Fitted:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from suffice import bayes
-from suffice.families import family_type
-from suffice.families.text import Text
 from suffice.learning.fitted import Fitted
 from suffice.model import Block
 from suffice.numerics.types import Codes, Float, Index, Mask, SparseMatrix
 from suffice.statistics import PairCounts, Statistic
-from suffice.tables import CodedColumn, MixedRows, Table
+from suffice.tables import CodedColumn, Table, WordRows
+from suffice.tables.mixed_rows import MixedRows
 from suffice.tables.table import is_sparse
 from suffice.tables.thresholded import ThresholdedMatrix
-from suffice.text.encoded import word_rows
 
 __all__ = ["LOG_DENSITY", "MOST_WORDS", "ReadColumns", "WatchedColumns", "WatchedNumber"]
 
@@ -101,9 +99,7 @@ class WatchedColumns:
     def of(cls, fitted: Fitted) -> WatchedColumns:
         """The columns of a fitted model; further models of the same columns are left out."""
         model = fitted.current_model
-        pairs = [
-            (block, each) for block, each in zip(model.blocks, model.statistics, strict=True) if not block.member
-        ]
+        pairs = [(block, each) for block, each in zip(model.blocks, model.statistics, strict=True) if not block.member]
         blocks, statistics = (tuple(each) for each in zip(*pairs, strict=True)) if pairs else ((), ())
         numbers: list[WatchedNumber] = []
         levels: list[WatchedLevels] = []
@@ -114,8 +110,11 @@ class WatchedColumns:
             numbers.append(WatchedNumber(None, LOG_DENSITY, -1, 0))
         return cls(blocks, statistics, tuple(numbers), tuple(levels), tuple(words))
 
-    def read(self, table: Table, log_density: Float | None) -> ReadColumns:
-        """The watched columns of some rows, and log p(x) as their last number."""
+    def read(self, table: Table, log_density: Float | None, *, held_out: bool = False) -> ReadColumns:
+        """The watched columns of some rows, and log p(x) as their last number.
+
+        A word that no other text has is unknown in a text that the model has learned, if it is ``held_out``.
+        """
         dense: list[Float] = []
         sparse: SparseMatrix | None = None
         coded: list[CodedColumn] = []
@@ -131,8 +130,8 @@ class WatchedColumns:
                 coded += [rows.levels(j) for j in range(len(block.names)) if (b, j) in levels]
             elif block.family.reads == "categories":
                 coded += list(rows.columns)  # type: ignore[union-attr]
-            elif isinstance(block.family, Text):
-                features, found = _read_words(block.family, self.statistics[b], rows, known[b])
+            elif block.family.reads == "documents":
+                features, found = _read_words(block.family, self.statistics[b], rows, known[b], held_out=held_out)
                 dense.append(features)
                 words.append(found)
             elif is_sparse(rows) and rows.shape[1] >= WIDE and len(self.blocks) == 1:
@@ -155,7 +154,7 @@ def _add_block(
 ) -> None:
     """Add the columns of a block to those that are watched."""
     family = block.family
-    if isinstance(family, Text):
+    if family.reads == "documents":
         name = block.names[0]
         count = statistic.documents.sum(axis=0)  # type: ignore[attr-defined]
         most = np.sort(np.argsort(-count, kind="stable")[:MOST_WORDS])
@@ -172,7 +171,7 @@ def _add_block(
 def _scale(block: Block) -> NumberScale:
     if block.family.values == "truth":
         return "yes or no"
-    return "log" if isinstance(block.family, family_type("log_normal")) else "number"
+    return "log" if block.family.name == "log_normal" else "number"
 
 
 def _numbers(block: Block, rows: object) -> Float:
@@ -189,19 +188,25 @@ def _numbers(block: Block, rows: object) -> Float:
     return values
 
 
-def _read_words(family: Text, statistic: Statistic, rows: object, at: Index) -> tuple[Float, tuple[Index, Mask]]:
+def _read_words(
+    family: Any, statistic: Any, rows: Any, at: Index, *, held_out: bool
+) -> tuple[Float, tuple[Index, Mask]]:
     """Number of words and share of unknown words of each text (n, 2), and the frequent words of each text."""
-    read = word_rows(rows, family.analysis, family.slots)  # type: ignore[arg-type]
-    place = statistic.vocabulary.positions(read.vocabulary)  # type: ignore[attr-defined]
+    analysis = family.analysis
+    read = WordRows.read(rows.documents(analysis), analysis.token_rules, family.slots)
+    place = statistic.vocabulary.positions(read.vocabulary)
     counts = read.counts
     row = np.repeat(np.arange(len(read)), np.diff(counts.indptr))
     word: Codes = place[counts.indices]
     length = np.bincount(row, counts.data, minlength=len(read))
-    new = np.bincount(row, counts.data * (word < 0), minlength=len(read))
+    unknown = word < 0
+    if held_out and not family.slots:
+        unknown |= statistic.documents.sum(axis=0)[word] <= 1
+    new = np.bincount(row, counts.data * unknown, minlength=len(read))
     with np.errstate(invalid="ignore", divide="ignore"):
         features = np.column_stack([length, np.where(length > 0, new / length, np.nan)])
     features[read.missing] = np.nan
-    rank = np.full(len(statistic.vocabulary) + 1, -1)  # type: ignore[attr-defined]
+    rank = np.full(len(statistic.vocabulary) + 1, -1)
     rank[at] = np.arange(len(at))
     found = rank[word]
     here = found >= 0

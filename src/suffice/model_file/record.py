@@ -27,6 +27,7 @@ from suffice.families.priors import (
 from suffice.learning.calibration import Calibration
 from suffice.learning.family_choice import chosen_blocks
 from suffice.learning.fitted import Fitted
+from suffice.learning.profile import Profile
 from suffice.learning.specification import SPECIFICATIONS, Specification
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Model
@@ -51,7 +52,17 @@ __all__ = ["model_bytes", "model_of_bytes", "read_model", "write_model"]
 Find = Callable[[str], type[Specification] | None]
 
 # Attributes of every estimator.
-COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "nulls", "target", "given_families")
+COMMON = (
+    "n_features_in",
+    "feature_names_in",
+    "dtype",
+    "declared",
+    "formats",
+    "nulls",
+    "target",
+    "given_families",
+    "profile",
+)
 
 for _kind in (
     Bins,
@@ -66,6 +77,7 @@ for _kind in (
     Calibration,
     ColumnBlocks,
     FamilyScores,
+    Profile,
     Tuning,
     Beta,
     Dirichlet,
@@ -214,6 +226,7 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
         "shares": fitted.prior,
         "target": fitted.target,
         "given_families": None if fitted.given_families is None else dict(fitted.given_families),
+        "profile": fitted.profile,
     }
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -400,6 +413,8 @@ def _fitted(document: dict[str, Json], arrays: Arrays, find: Find) -> Fitted:
     reader.finish()
     model, calibration = with_added_members(model, calibration, zero)
     given, declared, target = (attributes.get(name) for name in ("given", "declared", "target"))
+    profile = attributes.get("profile")
+    _check_profile(profile)
     if target is not None and not isinstance(target, str):
         raise ModelFileError(f"{target!r} is not the name of a column")
     _check_given(given, len(weights.classes), len(schema))
@@ -415,6 +430,7 @@ def _fitted(document: dict[str, Json], arrays: Arrays, find: Find) -> Fitted:
         given=given,
         target=target,
         given_families=given_families,
+        profile=profile,
     )
 
 
@@ -485,6 +501,16 @@ def _check_chosen(tuning: Value, calibration: Value) -> None:
         if not isinstance(calibration, Calibration):
             raise ModelFileError("calibration is not a map of probabilities")
         calibration.check()
+
+
+def _check_profile(profile: Value) -> None:
+    """Raise unless the profile has sums of rows."""
+    if profile is None:
+        return
+    if not isinstance(profile, Profile) or not isinstance(profile.classes, ClassAxis):
+        raise ModelFileError("its profile is not that of held-out rows")
+    check_classes(profile.classes)
+    profile.check()
 
 
 def _checked_families(given: Value) -> dict[Value, Family]:

@@ -14,11 +14,10 @@ A model that was built from parameters has no rows: its classes are weighted by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.families.text import Text
 from suffice.learning.fitted import Fitted
 from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns
 from suffice.model import Block
@@ -127,8 +126,8 @@ def _facts(block: Block, statistic: Statistic, shares: Float, *, infinite: bool)
         return _of_pairs(statistic, shares)
     if isinstance(statistic, BinCounts):
         return _Facts({j: _of_bins(statistic, j, total, shares, infinite=infinite) for j in range(d)}, {})
-    if isinstance(block.family, Text):
-        return _Facts(_text_facts(statistic), {})
+    if block.family.reads == "documents":
+        return _Facts(_text_facts(block, statistic), {})
     weight, mean, variance = _class_moments(block, statistic)
     if infinite:
         weight = np.broadcast_to(shares[:, None], mean.shape)
@@ -184,9 +183,7 @@ def _scatter_moments(statistic: Scatter | PooledScatter) -> tuple[Float, Float, 
     return weight, mean, np.broadcast_to(squares / total, mean.shape)
 
 
-def _level_counts(
-    statistic: Counts | JointCounts, j: int, shares: Float, *, infinite: bool
-) -> tuple[Levels, Float]:
+def _level_counts(statistic: Counts | JointCounts, j: int, shares: Float, *, infinite: bool) -> tuple[Levels, Float]:
     levels = statistic.levels[j]
     if isinstance(statistic, Counts):
         count, missing = statistic.of_column(j) + 0.0, statistic.missing[:, j]
@@ -246,16 +243,14 @@ def _of_bins(statistic: BinCounts, j: int, total: float, shares: Float, *, infin
     return NumberFacts(n, mean, variance, missing, tuple(high[cut].tolist()), bins)
 
 
-def _text_facts(statistic: Statistic) -> dict[int, NumberFacts]:
-    """Number of words of a text, and share of words that no other document has."""
-    count, documents = statistic.count.sum(axis=0), statistic.documents.sum(axis=0)  # type: ignore[attr-defined]
+def _text_facts(block: Block, statistic: Statistic) -> dict[int, NumberFacts]:
+    """Number of words of a text; the share of words that the model does not know needs held-out texts."""
     n, missing = float(statistic.weight.sum()), float(statistic.missing.sum())  # type: ignore[attr-defined]
-    total = float(count.sum())
-    hashed = bool(statistic.vocabulary.slots)  # type: ignore[attr-defined]
-    alone = np.nan if hashed or not total else float(count[documents <= 1].sum()) / total
+    counted = n > 0 and block.family.analysis.weighting != "unit"  # type: ignore[attr-defined]
+    mean = float(statistic.count.sum()) / n if counted else np.nan  # type: ignore[attr-defined]
     return {
-        0: NumberFacts(n, total / n if n else np.nan, np.nan, missing),
-        1: NumberFacts(n, alone, np.nan, np.nan),
+        0: NumberFacts(n, mean, np.nan, missing),
+        1: NumberFacts(np.nan, np.nan, np.nan, np.nan),
     }
 
 
@@ -266,8 +261,3 @@ def _words(columns: WatchedColumns, i: int, *, infinite: bool) -> tuple[tuple[st
     sizes = [float(statistic.weight.sum()), float(statistic.missing.sum())]  # type: ignore[attr-defined]
     words = tuple(statistic.vocabulary.word(int(at)) for at in watched.at)  # type: ignore[attr-defined]
     return words, np.concatenate([documents, np.full(2, np.nan) if infinite else sizes])
-
-
-def with_bins(facts: NumberFacts, cuts: tuple[float, ...], bins: Float) -> NumberFacts:
-    """The same figures with bins of a sample of rows."""
-    return replace(facts, cuts=cuts, bins=bins)

@@ -10,13 +10,14 @@ from suffice import bayes, kernels
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.learning.impossible import impossible_rows
+from suffice.learning.profile import MOST_CLASSES
 from suffice.learning.watched_columns import ReadColumns, WatchedColumns, log_density
 from suffice.monitoring.window import MOST_SAMPLED, MOST_UNSEEN, SCORES, Layout, Window, most_frequent
-from suffice.numerics.types import Array, Codes, Float
+from suffice.numerics.types import Array, Codes, Float, Index
 from suffice.tables import CodedColumn, Levels, Table
 from suffice.tables.row_blocks import MOST_AT_ONCE, run_at_once
 
-__all__ = ["CALIBRATION_BINS", "Summarizer"]
+__all__ = ["CALIBRATION_BINS", "Labels", "Scored", "Summarizer", "scored", "scored_by_joint"]
 
 BLOCK_CELLS = 1 << 18
 LEAST_ROWS = 1 << 10
@@ -25,7 +26,7 @@ LEAST = float(np.finfo(np.float64).eps)  # a probability below counts as this on
 
 
 class Labels(NamedTuple):
-    """Labels of rows as positions among the classes of the model, −1 for others, and the others by row."""
+    """Labels of rows as positions among the classes of the model, −1 for others and −2 for none; and all labels."""
 
     codes: Codes
     others: Array | None = None
@@ -33,6 +34,14 @@ class Labels(NamedTuple):
     def rows(self, start: int, stop: int) -> Labels:
         """Labels of rows start..stop−1."""
         return Labels(self.codes[start:stop], None if self.others is None else self.others[start:stop])
+
+
+class Scored(NamedTuple):
+    """log p(x) of rows (n,) or None, log p(y | x) (n, K), and the rows that have probability zero in every class."""
+
+    log_density: Float | None
+    log_posterior: Float
+    impossible: Index
 
 
 class Summarizer:
@@ -58,7 +67,9 @@ class Summarizer:
         def summarize(start: int) -> None:
             stop = min(n, start + step)
             own = None if labels is None else labels.rows(start, stop)
-            found[start] = self._part(table.rows(start, stop), own, None if weights is None else weights[start:stop], start)
+            found[start] = self._part(
+                table.rows(start, stop), own, None if weights is None else weights[start:stop], start
+            )
 
         starts = range(0, n, step)
         for i in range(0, len(starts), 2 * MOST_AT_ONCE):
@@ -68,12 +79,27 @@ class Summarizer:
         return total
 
     def _part(self, table: Table, labels: Labels | None, weights: Float | None, first: int) -> Window:
-        """The window of one block of rows."""
-        density, log_posterior, impossible = self._scored(table)
-        read = self.columns.read(table, density)
+        return self.of_scored(table, scored(self.fitted, table), labels, weights, first)
+
+    def of_scored(
+        self,
+        table: Table,
+        answers: Scored,
+        labels: Labels | None,
+        weights: Float | None,
+        first: int = 0,
+        *,
+        held_out: bool = False,
+    ) -> Window:
+        """The window of rows that the model, or one of other rows, has scored; ``first`` is the number of rows before."""
+        density, log_posterior, impossible = answers
+        read = self.columns.read(table, density, held_out=held_out)
         own = np.ones(len(table)) if weights is None else weights
         moments, bins = self._numbers(read, weights)
-        counted = [self._levels(each, j, len(table), weights) for j, each in enumerate(read.coded)]
+        counted = [
+            self._levels(each, known, len(table), weights)
+            for (_, known), each in zip(self.layout.levels, read.coded, strict=False)
+        ]
         proba = np.exp(log_posterior)
         known = proba if weights is None else proba * weights[:, None]
         keys = _keys(density if density is not None else log_posterior[:, 0], own, first)
@@ -98,26 +124,12 @@ class Summarizer:
             tuple(each for each, _ in counted),
             tuple(each for _, each in counted),
             tuple(self._words(read, i, own) for i in range(len(self.layout.words))),
-            np.vstack([known.sum(axis=0), proba.T @ known]),
+            np.vstack([known.sum(axis=0), proba.T @ known if k <= MOST_CLASSES else (proba * known).sum(axis=0)]),
             float(own[impossible].sum()),
             keys[some][usable],
             ratios[usable],
             *label_parts,
         )
-
-    def _scored(self, table: Table) -> tuple[Float | None, Float, Array]:
-        """log p(x) (n,), log p(y | x) (n, K), and the rows that have probability zero in every class."""
-        fitted, density, scores = self.fitted, None, None
-        if fitted.has_density:
-            scores = prediction.joint(fitted, table, relative=False)
-            density = log_density(fitted, scores)
-        if scores is None or fitted.weighted is not None or fitted.scorer is not fitted.solution:
-            scores = prediction.joint(fitted, table)
-        impossible = impossible_rows(scores)
-        if len(impossible):
-            scores[impossible] = self._log_prior
-        calibrated = fitted.calibrated(scores, fitted.classes)
-        return density, bayes.log_posterior(np.ascontiguousarray(calibrated)), impossible
 
     def _numbers(self, read: ReadColumns, weights: Float | None) -> tuple[Float, Float]:
         """Moments (5, D) and bins (C,) of the numbers."""
@@ -148,10 +160,9 @@ class Summarizer:
         return moments, bins
 
     def _levels(
-        self, column: CodedColumn, j: int, n: int, weights: Float | None
+        self, column: CodedColumn, known: Levels, n: int, weights: Float | None
     ) -> tuple[Float, dict[object, float]]:
         """Weight of each known level, of unknown levels, and of missing cells; and the most frequent unknown levels."""
-        known = self.layout.levels[j][1]
         codes = column.dense(n)
         size = len(column.levels)
         count = np.bincount(np.where(codes < 0, size, codes), weights, minlength=size + 1).astype(np.float64)
@@ -189,7 +200,7 @@ class Summarizer:
             [np.bincount(bins, own * each, minlength=CALIBRATION_BINS) for each in (np.ones(len(own)), top, right)]
         )
         others: dict[object, float] = {}
-        lost = np.flatnonzero(codes < 0)
+        lost = np.flatnonzero(codes == -1)
         if len(lost) and labels.others is not None:
             values, index = np.unique(np.asarray(labels.others[lost], dtype=str), return_inverse=True)
             count = np.bincount(index.ravel(), weights[lost])
@@ -197,6 +208,26 @@ class Summarizer:
         sums = [own.sum(), *(float((own * each).sum()) for each in (right, loss, loss**2, gap, gap**2))]
         scores = np.array([*sums, weights[lost].sum()], dtype=np.float64)
         return np.bincount(at, own, minlength=k).astype(np.float64), others, calibration, scores
+
+
+def scored(fitted: Fitted, table: Table) -> Scored:
+    """What the model says of rows."""
+    density, scores = None, None
+    if fitted.has_density:
+        scores = prediction.joint(fitted, table, relative=False)
+        density = log_density(fitted, scores)
+    if scores is None or fitted.scorer is not fitted.solution:
+        scores = prediction.joint(fitted, table)
+    return scored_by_joint(fitted, density, scores)
+
+
+def scored_by_joint(fitted: Fitted, density: Float | None, scores: Float) -> Scored:
+    """What the model says of rows with these log p(x, y), up to a term of each row; they may be overwritten."""
+    impossible = impossible_rows(scores)
+    if len(impossible):
+        scores[impossible] = fitted.estimate.log_prior
+    calibrated = fitted.calibrated(scores, fitted.classes)
+    return Scored(density, bayes.log_posterior(np.ascontiguousarray(calibrated)), impossible)
 
 
 def _positions(known: Levels, found: Levels) -> Codes:

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from suffice.exceptions import MergeError
+from suffice.learning.profile import posterior_rows
 from suffice.numerics.types import Float
 from suffice.tables import Levels
 
@@ -92,7 +93,7 @@ class Window:
     words : tuple of arrays of shape (W + 2,)
         Weight of the documents that have each word, of all documents, and of missing ones.
     posterior : array of shape (K + 1, K)
-        Sum of the posteriors, and of their outer products.
+        Sum of the posteriors, and of their outer products; of more than 100 classes (2, K), the sum of the squares.
     impossible : float
         Weight of the rows that have probability zero in every class.
     keys, ratios : arrays of shape (m,), (m, K)
@@ -153,7 +154,7 @@ class Window:
             tuple(np.zeros(len(levels) + 2) for _, levels in layout.levels),
             tuple({} for _ in layout.levels),
             tuple(np.zeros(len(words) + 2) for _, words in layout.words),
-            np.zeros((k + 1, k)),
+            np.zeros((posterior_rows(k), k)),
             0.0,
             np.empty(0),
             np.empty((0, k)),

@@ -1,0 +1,139 @@
+"""The profile of a model: how rows that it has not learned look to it.
+
+Rows of a fit are held out in ten folds, each of which is subtracted from the statistics of all rows, so nothing is
+fitted again. Other rows are scored by the model itself.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from suffice.learning import prediction
+from suffice.learning.fitted import Fitted
+from suffice.learning.profile import Profile
+from suffice.learning.splits import fold_training_models
+from suffice.learning.watched_columns import WatchedColumns, log_density, names_of
+from suffice.monitoring.summarizing import Labels, Scored, Summarizer, scored, scored_by_joint
+from suffice.monitoring.window import Layout, Window
+from suffice.numerics.types import Float
+from suffice.statistics import Membership
+from suffice.statistics.bins import quantile_cuts
+from suffice.statistics.classes import evenly_spaced
+from suffice.tables import Table
+
+__all__ = ["held_out_profile", "profile_of_rows"]
+
+BINS = 24  # of a number
+SORTED_ROWS = 20_000  # that cuts are computed from
+MOST_ROWS = 50_000  # of a fit that are held out for a profile
+N_FOLDS = 10
+LEAST_ROWS = 20
+
+
+def held_out_profile(fitted: Fitted, table: Table, members: Membership) -> Profile | None:
+    """The profile of rows that the model has learned, each held out; None if they cannot be.
+
+    >>> import suffice
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 1))
+    >>> model = suffice.fit(X, (X[:, 0] > 0).astype(int), model="naive-bayes")
+    >>> model.fitted_.profile.n_rows
+    100
+    """
+    codes = members.codes
+    if codes is None:
+        return None
+    weights = np.ones(len(codes)) if members.weights is None else members.weights
+    here = np.flatnonzero((codes >= 0) & (weights > 0))
+    if len(here) > MOST_ROWS:
+        here = evenly_spaced(here, MOST_ROWS)
+    if len(here) < LEAST_ROWS:
+        return None
+    table, members = table.take(here), members.take(here)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # the fit has warned already
+            answers = _held_out(fitted, table, members)
+            assert members.codes is not None
+            return _profile(fitted, table, answers, Labels(members.codes), members.weights, held_out=True)
+    except ValueError:  # a model of fewer rows cannot be estimated
+        return None
+
+
+def profile_of_rows(fitted: Fitted, table: Table, labels: Labels | None, weights: Float | None) -> Profile:
+    """The profile of rows that the model has not learned."""
+    return _profile(fitted, table, scored(fitted, table), labels, weights, held_out=False)
+
+
+def _held_out(fitted: Fitted, table: Table, members: Membership) -> Scored:
+    """What models without each fold say of its rows."""
+    codes = members.codes
+    assert codes is not None
+    n, k = len(codes), len(fitted.classes)
+    folds = np.empty(n, dtype=np.int64)
+    folds[np.argsort(codes, kind="stable")] = np.arange(n) % N_FOLDS
+    whole, relative = np.full((n, k), -np.inf), np.full((n, k), -np.inf)
+    density = np.full(n, -np.inf)
+    differ = fitted.scorer is not fitted.solution or not fitted.has_density
+    rests = fold_training_models(fitted, table, members, folds, N_FOLDS, fitted.model)
+    for fold, model in enumerate(rests):
+        test = np.flatnonzero(folds == fold)
+        rest, rows = fitted.with_model(model), table.take(test)
+        at = np.ix_(test, fitted.classes.positions(model.classes.labels))
+        if fitted.has_density:
+            whole[at] = prediction.joint(rest, rows, relative=False)
+        if differ:
+            relative[at] = prediction.joint(rest, rows)
+    if fitted.has_density:
+        found = log_density(fitted, whole)
+        assert found is not None
+        density = found
+    return scored_by_joint(fitted, density if fitted.has_density else None, relative if differ else whole)
+
+
+def _profile(
+    fitted: Fitted,
+    table: Table,
+    answers: Scored,
+    labels: Labels | None,
+    weights: Float | None,
+    *,
+    held_out: bool,
+) -> Profile:
+    columns = WatchedColumns.of(fitted)
+    read = columns.read(table, answers.log_density, held_out=held_out)
+    dense = read.numbers
+    some = evenly_spaced(np.arange(len(dense)), SORTED_ROWS) if len(dense) > SORTED_ROWS else np.arange(len(dense))
+    cuts: list[tuple[float, ...]] = [()] * len(columns.numbers)
+    if read.sparse is None:
+        for j, each in enumerate(columns.numbers):
+            values = dense[some, j]
+            values = values[np.isfinite(values)]
+            if each.scale != "yes or no" and len(values):
+                cuts[j] = quantile_cuts(values, BINS)
+    numbers = tuple(names_of(columns.numbers))
+    layout = Layout("", numbers, tuple(cuts), (), (), tuple(fitted.classes.labels.tolist()))
+    window = Summarizer(fitted, columns, layout).of_scored(table, answers, labels, weights, held_out=held_out)
+    return _of_window(fitted, window)
+
+
+def _of_window(fitted: Fitted, window: Window) -> Profile:
+    layout = window.layout
+    return Profile(
+        fitted.classes,
+        window.n_rows,
+        window.weight,
+        window.squares,
+        tuple(name for name, _ in layout.numbers),
+        tuple(scale for _, scale in layout.numbers),
+        tuple(np.array(each, dtype=np.float64) for each in layout.cuts),
+        window.bins,
+        window.moments,
+        window.posterior,
+        window.impossible,
+        window.labels,
+        window.calibration,
+        window.scores,
+    )

@@ -1,0 +1,305 @@
+"""Tests of two samples that are given as sums: is a window drawn from the same distribution as the reference?
+
+Every test is exact or has the right level at any number of rows, or it is withheld (NaN). n rows of a window are
+compared with N rows of a reference; N is ∞ for parameters.
+
+*Shares* (`share_p_value`). The number a of n rows, given a + b in all, has a hypergeometric distribution (binomial for
+N = ∞); the p-value is twice the smaller tail, which is exact (Fisher).
+
+*Numbers in bins* (`binned_p_values`). The bins come from the reference. A bin has the normal score z = Φ⁻¹(mid-rank) of
+the merged counts, and the statistics are T₁ = Σ z (van der Waerden: location) and T₂ = Σ z² (Klotz: spread) over the n
+rows. If all n + N = M rows are exchangeable, with scores of population variance v and third moment m₃,
+
+    Var T = n (M − n)/(M − 1) v,     E(T − ET)³ = n (M − n)(M − 2n)/((M − 1)(M − 2)) m₃,
+
+and a gamma distribution with these three moments gives the p-value. For a single row T₂ is nearly χ²₁ and for n rows
+χ²ₙ, which the gamma distribution contains; T₁ is nearly normal, its limit. Scores are bounded and depend on ranks
+alone, so heavy tails, skewness and scale do not matter; for a normal column T₁ is as powerful as the t-test. A third
+statistic, χ² over at most eight groups of bins, finds any other change. The p-value of a column is three times the
+least of the three.
+
+*Numbers with moments only* (`mean_p_value`, `variance_p_value`), if the model has no bins. Welch's t, with the skewness
+of the window removed by Hall's cubic transformation,
+
+    t = √n (g + γ g²/3 + γ² g³/27) + γ/(6√n),    g = (m − m₀)/s,
+
+withheld below 50 rows, or below 25 γ² (Cochran's rule). The ratio of variances has an F distribution with
+2n/(κ − 1) and 2N/(κ − 1) degrees of freedom, where κ is the kurtosis of the window: for normal columns (κ = 3) this is
+the F-test. It is withheld below 100 rows, or below 30 κ.
+
+*Levels* (`chi_square`). Pearson's χ² of two samples, where levels with fewer than five expected rows of the window are
+pooled. Its distribution is a gamma distribution with the exact mean and variance of the statistic: with p the shares
+and g groups, variance 2(g − 1) + (Σ 1/p − g² − 2(g − 1))/n. If only one group is left, the most frequent level is
+compared with all others exactly.
+
+*Several means* (`means_p_value`). T = δᵀ Σ⁺ δ/(1/n + 1/N) with the covariance Σ of the reference is χ². Means of
+bounded numbers are nearly normal if each has five expected rows on both sides; others are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from suffice.numerics.types import Float
+
+__all__ = [
+    "BinnedTest",
+    "LevelTest",
+    "binned_p_values",
+    "chi_square",
+    "gamma_tail",
+    "mean_p_value",
+    "means_p_value",
+    "share_p_value",
+    "variance_p_value",
+]
+
+LEAST_EXPECTED = 5.0
+LEAST_FOR_MEAN, LEAST_FOR_VARIANCE = 50.0, 100.0
+COCHRAN = 25.0
+GROUPS = 8
+MOST_TERMS = 20_000  # of a tail
+
+
+def share_p_value(a: float, n: float, b: float, big_n: float, *, more_only: bool = False) -> float:
+    """P-value of a of n rows against b of N; for N = ∞, ``b`` is the share. ``more_only`` tests for a rise alone.
+
+    >>> round(share_p_value(3, 10, 0, 1000), 9), round(share_p_value(9, 10, 0.5, math.inf), 6)
+    (7e-07, 0.021484)
+    """
+    if not n > 0:
+        return math.nan
+    if math.isinf(big_n):
+        upper, lower = _binomial_tails(a, n, min(max(b, 0.0), 1.0))
+    else:
+        upper, lower = _hypergeometric_tails(a, n, b, big_n)
+    return min(upper if more_only else 2 * min(upper, lower), 1.0)
+
+
+def _binomial_tails(a: float, n: float, p: float) -> tuple[float, float]:
+    upper = 1.0 if a <= 0 else float(special.betainc(a, n - a + 1, p))
+    lower = 1.0 if a >= n else float(special.betainc(n - a, a + 1, 1 - p))
+    return upper, lower
+
+
+def _hypergeometric_tails(a: float, n: float, b: float, big_n: float) -> tuple[float, float]:
+    m, total = a + b, n + big_n
+    mean = n * m / total
+    variance = mean * (big_n / total) * (1 - m / total) * total / max(total - 1, 1.0)
+    if variance > 1e6:
+        root = math.sqrt(variance)
+        return float(special.ndtr((mean - a + 0.5) / root)), float(special.ndtr((a + 0.5 - mean) / root))
+    return _tail(a, n, m, total, 1), _tail(a, n, m, total, -1)
+
+
+def _tail(a: float, n: float, m: float, total: float, step: int) -> float:
+    """P(A ≥ a), or P(A ≤ a) for a negative step, for a hypergeometric A."""
+    last = min(n, m) if step > 0 else max(0.0, m + n - total)
+    mean = n * m / total
+    if (mean - a) * step > 0 and (last - mean) * step > 0:
+        # More than half of the mass: the complement has the precision.
+        return 1.0 - _tail(a - step, n, m, total, -step) if _in_range(a - step, n, m, total) else 1.0
+    values = a + step * np.arange(min(math.floor(abs(last - a) + 1e-9), MOST_TERMS) + 1)
+    ln = special.gammaln
+    log = (
+        ln(m + 1) - ln(values + 1) - ln(np.maximum(m - values, 0) + 1)
+        + ln(total - m + 1) - ln(n - values + 1) - ln(np.maximum(total - m - n + values, 0) + 1)
+        - (ln(total + 1) - ln(n + 1) - ln(total - n + 1))
+    )  # fmt: skip
+    return float(min(np.exp(log).sum(), 1.0))
+
+
+def _in_range(a: float, n: float, m: float, total: float) -> bool:
+    return max(0.0, m + n - total) - 1e-9 <= a <= min(n, m) + 1e-9
+
+
+def gamma_tail(z: float, skewness: float) -> tuple[float, float]:
+    """Upper and lower tail at z of a standardised gamma distribution with this skewness; normal for zero."""
+    if abs(skewness) < 1e-4:
+        return float(special.ndtr(-z)), float(special.ndtr(z))
+    if skewness < 0:
+        lower, upper = gamma_tail(-z, -skewness)
+        return upper, lower
+    shape = 4 / skewness**2
+    at = max(shape + z * math.sqrt(shape), 0.0)
+    return float(special.gammaincc(shape, at)), float(special.gammainc(shape, at))
+
+
+class BinnedTest(NamedTuple):
+    """P-values of location, spread and shape, the statistic of the least, and the bin that deviates most."""
+
+    location: float
+    spread: float
+    shape: float
+    statistic: float
+    bin: int
+
+    @property
+    def p_value(self) -> float:
+        """P-value of the column: the least of the parts, times their number."""
+        parts = [each for each in (self.location, self.spread, self.shape) if not math.isnan(each)]
+        return min(len(parts) * min(parts), 1.0) if parts else math.nan
+
+
+def binned_p_values(window: Float, reference: Float, *, infinite: bool = False) -> BinnedTest:
+    """P-values of counts in bins against those of a reference.
+
+    >>> test = binned_p_values(np.array([1.0, 1, 2, 16]), np.array([25.0, 25, 25, 25]))
+    >>> test.location < 1e-4, test.bin
+    (True, 3)
+    """
+    n, big_n = float(window.sum()), float(reference.sum())
+    if not (n > 0 and big_n > 0):
+        return BinnedTest(math.nan, math.nan, math.nan, math.nan, 0)
+    share = reference / big_n if infinite else (reference + window) / (n + big_n)
+    rank = np.clip(np.cumsum(share) - share / 2, 1e-9, 1 - 1e-9)
+    score = special.ndtri(rank)
+    z1, tails1 = _score_tails(score, share, window, n, math.inf if infinite else n + big_n)
+    z2, tails2 = _score_tails(score**2, share, window, n, math.inf if infinite else n + big_n)
+    groups = np.minimum((rank * GROUPS).astype(np.int64), GROUPS - 1)
+    coarse = [np.bincount(groups, each, minlength=GROUPS) for each in (window, reference)]
+    shape = chi_square(*coarse, infinite=infinite, fallback=False)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        residual = np.abs(window - n * reference / big_n) / np.sqrt(np.maximum(n * share * (1 - share), 1e-300))
+    parts = (_two_sided(tails1), _two_sided(tails2), shape.p_value)
+    statistic = (z1, z2, shape.statistic)[int(np.nanargmin(parts))] if not all(map(math.isnan, parts)) else math.nan
+    return BinnedTest(*parts, statistic, int(np.argmax(residual)))
+
+
+def _two_sided(tails: tuple[float, float]) -> float:
+    return min(2 * min(tails), 1.0)
+
+
+def _score_tails(
+    score: Float, share: Float, window: Float, n: float, total: float
+) -> tuple[float, tuple[float, float]]:
+    """The standardised sum of scores, and its tails under exchangeability."""
+    mean = float(share @ score)
+    away = score - mean
+    variance, third = float(share @ away**2), float(share @ away**3)
+    if not variance > 1e-12:
+        return 0.0, (1.0, 1.0)
+    if math.isinf(total):
+        spread, cubic = n * variance, n * third
+    else:
+        spread = n * (total - n) / max(total - 1, 1.0) * variance
+        cubic = n * (total - n) * (total - 2 * n) / max((total - 1) * (total - 2), 1.0) * third
+    if not spread > 0:
+        return 0.0, (1.0, 1.0)
+    z = float(window @ away) / math.sqrt(spread)
+    return z, gamma_tail(z, cubic / spread**1.5)
+
+
+def mean_p_value(moments: Float, n: float, mean: float, variance: float, big_n: float) -> tuple[float, float]:
+    """Transformed t statistic and p-value of the mean of a window (its moments, and effective rows) against another.
+
+    The variance of the reference is NaN if it is unknown.
+    """
+    weight, own, m2, m3, _ = moments
+    own_variance = m2 / weight * n / (n - 1) if weight > 0 and n > 1 else math.nan
+    if not (n >= LEAST_FOR_MEAN and own_variance > 0):
+        return math.nan, math.nan
+    skew = float(m3 / weight / (m2 / weight) ** 1.5)
+    if not (n >= COCHRAN * skew**2):
+        return math.nan, math.nan
+    known = own_variance if math.isnan(variance) else variance
+    parts = own_variance / n, 0.0 if math.isinf(big_n) else known / big_n
+    root = math.sqrt(sum(parts))
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / (n - 1) + (parts[1] ** 2 / max(big_n - 1, 1) if parts[1] else 0.0))
+    # The skewness of the difference is that of the window's mean, less that of the reference's.
+    both = 1 / n + (0.0 if math.isinf(big_n) else 1 / big_n)
+    slant = skew * (1 / n**2 - (0.0 if math.isinf(big_n) else 1 / big_n**2)) / both**1.5
+    t = (own - mean) / root
+    t = t + slant * t**2 / 3 + slant**2 * t**3 / 27 + slant / 6
+    return float(t), float(2 * special.stdtr(freedom, -abs(t)))
+
+
+def variance_p_value(moments: Float, n: float, variance: float, big_n: float) -> tuple[float, float]:
+    """Ratio of variances and p-value, with the kurtosis of the window."""
+    weight, _, m2, _, m4 = moments
+    if not (n >= LEAST_FOR_VARIANCE and variance > 0 and m2 > 0):
+        return math.nan, math.nan
+    kurtosis = float(m4 / weight / (m2 / weight) ** 2)
+    if n < 30 * kurtosis:
+        return math.nan, math.nan
+    ratio = float(m2 / weight * n / (n - 1) / variance)
+    factor = 2 / max(kurtosis - 1, 0.1)
+    mine, theirs = factor * (n - 1), factor * (big_n - 1)
+    if math.isinf(big_n):
+        tails = float(special.chdtrc(mine, mine * ratio)), float(special.chdtr(mine, mine * ratio))
+    else:
+        tails = float(special.fdtrc(mine, theirs, ratio)), float(special.fdtr(mine, theirs, ratio))
+    return ratio, _two_sided(tails)
+
+
+class LevelTest(NamedTuple):
+    """Statistic and p-value, and the level that deviates most."""
+
+    statistic: float
+    p_value: float
+    level: int
+
+
+def chi_square(window: Float, reference: Float, *, infinite: bool = False, fallback: bool = True) -> LevelTest:
+    """χ² of the counts of levels against those of a reference, with rare levels pooled.
+
+    >>> chi_square(np.array([30.0, 10]), np.array([500.0, 500])).p_value < 0.01
+    True
+    """
+    n, big_n = float(window.sum()), float(reference.sum())
+    if not (n > 0 and big_n > 0):
+        return LevelTest(math.nan, math.nan, 0)
+    share = reference / big_n if infinite else (reference + window) / (n + big_n)
+    expected = n * share
+    with np.errstate(invalid="ignore", divide="ignore"):
+        residual = np.abs(window - n * reference / big_n) / np.sqrt(np.maximum(expected, 1e-300))
+    most = int(np.argmax(np.where(share > 0, residual, -1.0)))
+    rare = expected < LEAST_EXPECTED
+    grouped = [np.append(each[~rare], each[rare].sum()) for each in (window, share * n, reference)]
+    if grouped[1][-1] < LEAST_EXPECTED and len(grouped[1]) > 1:
+        least = int(np.argmin(grouped[1][:-1]))
+        for each in grouped:
+            each[least] += each[-1]
+        grouped = [each[:-1] for each in grouped]
+    own, mean, theirs = grouped
+    if len(own) < 2:
+        if not fallback or len(window) < 2:
+            return LevelTest(math.nan, math.nan, most)
+        top = int(np.argmax(share))
+        other = float(reference[top] / big_n) if infinite else float(reference[top])
+        p = share_p_value(float(window[top]), n, other, math.inf if infinite else big_n)
+        return LevelTest(math.nan, p, top)
+    shares = mean / n
+    if infinite:
+        statistic = float(((own - mean) ** 2 / mean).sum())
+    else:
+        statistic = float((((big_n * own - n * theirs) ** 2) / (own + theirs)).sum() / (n * big_n))
+    freedom = len(own) - 1
+    variance = 2 * freedom + max(float((1 / shares).sum()) - len(own) ** 2 - 2 * freedom, -freedom) / n
+    shape, scale = freedom**2 / variance, variance / freedom
+    return LevelTest(statistic, float(special.gammaincc(shape, statistic / scale)), most)
+
+
+def means_p_value(mean: Float, n: float, reference: Float, covariance: Float, big_n: float) -> tuple[float, float]:
+    """χ² and p-value of the means of shares (K,) against those of a reference with this covariance (K, K).
+
+    With variances (1, K) alone, the statistic is the largest z², and its p-value is multiplied by the number of means.
+    """
+    usable = (n * reference >= LEAST_EXPECTED) & (n * (1 - reference) >= LEAST_EXPECTED)
+    if not usable.any() or not (n > 0 and big_n > 0):
+        return math.nan, math.nan
+    away = (mean - reference)[usable]
+    if len(covariance) < len(reference):
+        largest = float(np.max(away**2 / np.maximum(covariance[0, usable], 1e-300)) / (1 / n + 1 / big_n))
+        return largest, min(float(special.chdtrc(1, largest)) * len(away), 1.0)
+    values, vectors = np.linalg.eigh(covariance[np.ix_(usable, usable)])
+    held = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+    if not held.any():
+        return math.nan, math.nan
+    parts = (vectors[:, held].T @ away) ** 2 / values[held]
+    statistic = float(parts.sum() / (1 / n + 1 / big_n))
+    return statistic, float(special.chdtrc(int(held.sum()), statistic))
