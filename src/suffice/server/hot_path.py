@@ -1,0 +1,243 @@
+"""The short way of small JSON requests for predictions: a few plain rows in, a few probabilities out.
+
+Rows of several requests are predicted together; see `suffice.server.batching`. The numbers are those of the long way,
+bit by bit. Whatever is unusual, such as another form of the body, a cell of the wrong type, or a row that the model
+refuses, goes the long way, which also knows the sentences of errors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from json import scanner
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from suffice import bayes
+from suffice.exceptions import without_warnings
+from suffice.learning import prediction
+from suffice.learning.fitted import Fitted
+from suffice.server.answers import Predict, json_predictions
+from suffice.server.batching import Batcher
+from suffice.server.bodies import MEDIA_TYPES
+from suffice.server.hosting import Host, Hosts
+from suffice.server.json_rows import DECODER
+from suffice.server.row_plans import NUMBERS, model_rows, plan_of, table_of
+from suffice.tables import MatrixTable
+
+__all__ = ["HotPath"]
+
+MOST_BYTES = 1 << 14  # of a body
+MOST_ROWS = 64  # of a request
+JSON = MEDIA_TYPES["json"].encode()
+JSON_TYPES = (JSON, JSON + b"; charset=utf-8", JSON + b";charset=utf-8")
+ANY_TYPES = (JSON, b"*/*")
+FLOATS = frozenset((float, int))
+
+scan = scanner.make_scanner(DECODER)
+Rows = list[dict[str, Any]]
+
+
+class UnusualError(Exception):
+    """A request that has to go the long way."""
+
+
+class HotPath:
+    """An ASGI application that answers small requests itself and passes others on.
+
+    Parameters
+    ----------
+    app : ASGI application
+        The long way.
+    hosts : Hosts
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self._app = app
+        executor = ThreadPoolExecutor(2, "suffice-predict")
+        served = {name: Served(host, executor) for name, host in hosts.items()}
+        self._served = {f"/models/{name}/predict": each for name, each in served.items()}
+        if len(served) == 1:
+            self._served["/predict"] = next(iter(served.values()))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        served = self._served.get(scope["path"]) if scope["type"] == "http" else None
+        if served is None or scope["method"] != "POST" or scope["query_string"] or not _is_plain(scope["headers"]):
+            await self._app(scope, receive, send)
+            return
+        message = await receive()
+        try:
+            content = await served.answer(_rows_of(message))
+        except UnusualError:
+            await self._app(scope, _replayed(message, receive), send)
+            return
+        headers = [(b"content-type", JSON), (b"content-length", str(len(content)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+
+def _is_plain(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Whether a body is JSON that is not compressed, and the answer may be JSON."""
+    is_json = False
+    for name, value in headers:
+        if name == b"content-type":
+            if value not in JSON_TYPES:
+                return False
+            is_json = True
+        elif name == b"content-encoding" or (name == b"accept" and value not in ANY_TYPES):
+            return False
+    return is_json
+
+
+def _replayed(first: Message, receive: Receive) -> Receive:
+    """Receive a message that was received before, and then the others."""
+    messages = [first]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_again
+
+
+def _rows_of(message: Message) -> Rows:
+    """The rows of a message that has a whole body; raises `UnusualError` for other bodies."""
+    body: bytes = message.get("body", b"")
+    if message.get("more_body") or not body or len(body) > MOST_BYTES or b"\\" in body:
+        raise UnusualError
+    try:
+        text = body.decode()
+        document, end = scan(text, 0)
+    except Exception:
+        raise UnusualError from None
+    if end != len(text) and text[end:].strip(" \t\r\n"):
+        raise UnusualError
+    if type(document) is not dict or len(document) != 1:
+        raise UnusualError
+    if "row" in document:
+        rows = [document["row"]]
+    else:
+        rows = document.get("rows")
+        if type(rows) is not list or not 0 < len(rows) <= MOST_ROWS:
+            raise UnusualError
+    for row in rows:
+        if type(row) is not dict:
+            raise UnusualError
+    return rows
+
+
+class Served:
+    """A model that answers small requests, with what it needs for that, until the model changes."""
+
+    def __init__(self, host: Host, executor: ThreadPoolExecutor) -> None:
+        self._host = host
+        self._fitted: Fitted | None = None
+        self._state: State
+        self._batcher: Batcher[Cells, bytes] = Batcher(self._answers, executor)
+
+    async def answer(self, rows: Rows) -> bytes:
+        """The answer for the rows of a request; raises `UnusualError`."""
+        fitted = self._host.fitted
+        if fitted is not self._fitted:
+            self._state, self._fitted = State(self._host, fitted), fitted
+        state = self._state
+        return await self._batcher.result(Cells(state, [state.cells(row) for row in rows]))
+
+    def _answers(self, requests: Sequence[Cells]) -> list[bytes | Exception]:
+        """The answers to requests, those of the same state of the model together."""
+        first = requests[0].state
+        if len(requests) == 1 or all(each.state is first for each in requests):
+            return self._of_state(first, requests)
+        return [self._of_state(each.state, [each])[0] for each in requests]
+
+    def _of_state(self, state: State, requests: Sequence[Cells]) -> list[bytes | Exception]:
+        rows = requests[0].rows if len(requests) == 1 else [row for each in requests for row in each.rows]
+        try:
+            answers = state.answers(rows)
+        except Exception:
+            if len(requests) == 1:
+                return [UnusualError()]
+            return [self._of_state(state, [each])[0] for each in requests]
+        if len(requests) == 1:
+            return [state.document(answers)]
+        out: list[bytes | Exception] = []
+        start = 0
+        for each in requests:
+            stop = start + len(each.rows)
+            out.append(state.document(answers[start:stop]))
+            start = stop
+        return out
+
+
+class Cells(NamedTuple):
+    """The cells of a request, row by row, for one state of the model."""
+
+    state: State
+    rows: list[Sequence[Any]]
+
+
+class State:
+    """A state of a model, and how it reads rows and writes answers.
+
+    Parameters
+    ----------
+    host : Host
+    fitted : Fitted
+        The state.
+    """
+
+    def __init__(self, host: Host, fitted: Fitted) -> None:
+        self._watch, self._fitted = host.watch, fitted
+        self._model = host.model.with_fitted(fitted)
+        predict = Predict(self._model)
+        self._labels = predict.label_texts
+        self._head = f'{{"classes": {json.dumps(predict.head["classes"])}, "{predict.member}": ['
+        self._plan = plan = plan_of(fitted)
+        self._needed = frozenset(each.name for each in plan.columns if not each.optional)
+        self._cells_of = itemgetter(*plan.names) if len(plan.names) > 1 else None
+
+    def cells(self, row: dict[str, Any]) -> Sequence[Any]:
+        """The cells of a row in the order of the model; raises `UnusualError`."""
+        plan = self._plan
+        try:
+            if self._cells_of is None:
+                cells: tuple[Any, ...] = (row[plan.names[0]],)
+            else:
+                cells = self._cells_of(row)
+        except KeyError:
+            if not self._needed <= row.keys() or plan.known.isdisjoint(row):
+                raise UnusualError from None
+            cells = tuple(map(row.get, plan.names))
+        if plan.all_numbers:
+            types = set(map(type, cells))
+            if not types <= FLOATS and (self._needed or not types <= NUMBERS):
+                raise UnusualError
+        return cells
+
+    def answers(self, rows: Sequence[Sequence[Any]]) -> list[str]:
+        """The answer for each row; raises an error if one of them has none."""
+        with without_warnings():
+            observed: Any
+            if self._plan.all_numbers:
+                observed = numbers = np.array(rows, dtype=np.float64)
+                if np.isinf(numbers).any():
+                    raise UnusualError
+                probabilities = prediction.answer(self._fitted, MatrixTable(numbers), "predict_proba")
+            else:
+                cells = dict(zip(self._plan.names, zip(*rows, strict=True), strict=True))
+                observed = model_rows(self._fitted, table_of(self._plan, cells, len(rows)))
+                probabilities = self._model.predict_proba(observed)
+            codes, ties = bayes.decide_by_posterior(probabilities)
+        if len(ties):
+            raise UnusualError
+        if self._watch is not None:
+            self._watch.observe(observed, len(rows))
+        return json_predictions(self._labels, codes, probabilities)
+
+    def document(self, answers: Sequence[str]) -> bytes:
+        """The body of an answer."""
+        return f"{self._head}{', '.join(answers)}]}}".encode()
