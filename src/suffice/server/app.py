@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from suffice.server.hosting import Hosts
+from suffice.server.hot_path import HotPath
 from suffice.server.metrics import Metered, Metrics
 from suffice.server.problems import MEDIA_TYPE, Problem, problem_of
 from suffice.server.routes import ENDPOINTS, Answer, access_of
@@ -47,7 +48,7 @@ def build(hosts: Hosts, settings: Settings, tokens: Tokens | None = None) -> ASG
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused}, lifespan=_lifespan)
     app.state.hosts, app.state.settings, app.state.ready = hosts, settings, False
     app.state.metrics = metrics = Metrics(hosts, {each.path for each in ENDPOINTS if each.path})
-    return Metered(Guard(app, settings, tokens or Tokens(), access_of), metrics)
+    return Metered(Guard(HotPath(app, hosts), settings, tokens or Tokens(), access_of), metrics)
 
 
 @asynccontextmanager
