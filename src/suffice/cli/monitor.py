@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -40,7 +40,6 @@ suffice monitor flowers.suffice monday.window tuesday.csv --json
 suffice monitor flowers.suffice monday.csv --history flowers.history
 """
 MOST_FINDINGS = 20  # that are printed
-QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95)  # of log p(x), about which rows are counted
 MOST_QUIET = 3  # tests that are printed if none is significant
 MOST_CLASSES = 12
 MOST_REASONS = 3
@@ -269,11 +268,11 @@ def _show_tests(page: Page, findings: Sequence[Finding]) -> None:
     from suffice.monitoring.wording import column_text, figure_text, p_value_text
 
     page.table(
-        ["column", "test", "training", "now", "p-value"],
+        ["column", "figure", "training", "now", "p-value"],
         [
             [
                 column_text(each),
-                each.test,
+                each.measure or each.test,
                 figure_text(each, each.reference),
                 figure_text(each, each.observed),
                 p_value_text(each.p_value),
@@ -302,19 +301,13 @@ def _show_shares(page: Page, drift: Drift) -> None:
         page.line(more_line(len(found.classes) - MOST_CLASSES, "class", "classes"))
 
 
-def _few(log_density: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """The quantiles nearest to those of `QUANTILES`, in order."""
-    near = {min(log_density, key=lambda key: abs(float(key) - each)) for each in QUANTILES}
-    return ((key, share) for key, share in log_density.items() if key in near)
-
-
 def _show_scores(page: Page, drift: Drift) -> None:
     """Quantiles of log p(x), and scores of labelled rows."""
+    from suffice.monitoring.wording import few_quantiles
+
     if drift.log_density:
         page.heading("Rows at or below a quantile of log p(x)")
-        page.table(
-            ["training", "now"], [[percent(float(key)), percent(share)] for key, share in _few(drift.log_density)]
-        )
+        page.table(["training", "now"], [[percent(each) for each in both] for both in few_quantiles(drift)], left=0)
     labels = drift.labels
     if labels is None:
         return

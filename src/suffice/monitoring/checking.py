@@ -61,6 +61,7 @@ class Candidate:
     observed: object = None
     effect: float = 0.0
     windows: int = 1
+    measure: str = ""
 
 
 class Checker:
@@ -118,8 +119,8 @@ class Checker:
             p_value, statistic = test.p_value, test.statistic
             if part == 2 or math.isnan(facts.mean):
                 effect = max(effect, _total_variation(bins, facts.bins)) if part == 2 or not effect else effect
-                words = self._share_words(window, j, facts, bins, test)
-                return Candidate(name, kind, statistic, p_value, *words, effect)
+                sentence, before, now, measure = self._share_words(window, j, facts, bins, test)
+                return Candidate(name, kind, statistic, p_value, sentence, before, now, effect, measure=measure)
         else:
             moments = window.moments[:, j]
             t, p_mean = mean_p_value(moments, n, facts.mean, facts.variance, big_n)
@@ -136,10 +137,12 @@ class Checker:
             sentence = self._sentence(
                 name, scale, "standard deviation", trained, deviation, f"by a factor of {deviation / trained:.3g}"
             )
-            return Candidate(name, kind, statistic, p_value, sentence, trained, deviation, effect)
+            measure = self._measure(name, scale, "standard deviation")
+            return Candidate(name, kind, statistic, p_value, sentence, trained, deviation, effect, measure=measure)
         away = f"by {abs(shift):.2g} standard deviations"
         sentence = self._sentence(name, scale, "mean", facts.mean, own, away)
-        return Candidate(name, kind, statistic, p_value, sentence, facts.mean, own, effect)
+        measure = self._measure(name, scale, "mean")
+        return Candidate(name, kind, statistic, p_value, sentence, facts.mean, own, effect, measure=measure)
 
     def _withheld_numbers(self, name: object, n: float, facts: NumberFacts) -> str:
         if math.isnan(facts.mean):
@@ -148,6 +151,13 @@ class Checker:
             f"Column {name!r} was not tested: the window has {n:.0f} values, too few for its skewness and tails without "
             "a profile. Merge windows, fit the model with suffice.fit, or give reference rows: model.monitor(X)."
         )
+
+    def _measure(self, name: object, scale: str, what: str) -> str:
+        """The figure in a few words, for tables."""
+        if name in self.times:
+            return "mean time" if what == "mean" else f"{what} (s)"
+        of = {"log": " of log x", "words": " of words", "unknown words": " of unknown words"}.get(scale, "")
+        return f"{what}{of}"
 
     def _sentence(self, name: object, scale: str, what: str, before: float, now: float, by: str) -> str:
         subject = {
@@ -161,8 +171,8 @@ class Checker:
 
     def _share_words(
         self, window: Window, j: int, facts: NumberFacts, bins: Float, test: BinnedTest
-    ) -> tuple[str, float, float]:
-        """A sentence about the bin that deviates most, and its shares."""
+    ) -> tuple[str, float, float, str]:
+        """A sentence about the bin that deviates most, its shares, and what they are shares of."""
         (name, _), cuts, b = window.layout.numbers[j], window.layout.cuts[j], test.bin
         assert facts.bins is not None
         before, now = float(facts.bins[b] / facts.bins.sum()), float(bins[b] / bins.sum())
@@ -174,6 +184,7 @@ class Checker:
             f"{subject}: the share of values {where} {_verb(before, now)} from {_percent(before)} to {_percent(now)}.",
             before,
             now,
+            f"share {where}",
         )
 
     def _yes_or_no(self, name: object, window: Window, j: int, facts: NumberFacts) -> Iterator[Candidate]:
@@ -186,7 +197,9 @@ class Checker:
             now * n, n, before if infinite else before * facts.weight, math.inf if infinite else facts.weight
         )
         sentence = f"Column {name!r}: the share of yes {_verb(before, now)} from {_percent(before)} to {_percent(now)}."
-        yield Candidate(name, "yes or no", math.nan, p, sentence, before, now, abs(now - before))
+        yield Candidate(
+            name, "yes or no", math.nan, p, sentence, before, now, abs(now - before), measure="share of yes"
+        )
 
     def _missing(self, name: object, missing: float, n: float, known: float, weight: float) -> Iterator[Candidate]:
         """The share of missing cells."""
@@ -196,7 +209,7 @@ class Checker:
         before, now = known / total, missing / n
         p = share_p_value(missing, n, known, total)
         sentence = f"Column {name!r}: the share of missing cells {_verb(before, now)} from {_percent(before)} to {_percent(now)}."
-        yield Candidate(name, "missing", math.nan, p, sentence, before, now, abs(now - before))
+        yield Candidate(name, "missing", math.nan, p, sentence, before, now, abs(now - before), measure="share missing")
 
     def _log_density(self, window: Window, j: int, facts: NumberFacts, bins: Float) -> Iterator[Candidate]:
         if self.profile is None or facts.bins is None:
@@ -212,7 +225,10 @@ class Checker:
                 f"The share of rows that have probability zero in every class {_verb(before, now)} from "
                 f"{_percent(before)} to {_percent(now)}."
             )
-            yield Candidate(None, "impossible rows", math.nan, p, sentence, before, now, abs(now - before))
+            measure = "share of impossible rows"
+            yield Candidate(
+                None, "impossible rows", math.nan, p, sentence, before, now, abs(now - before), measure=measure
+            )
         if not bins[:-1].sum() > 0:
             return
         test = binned_p_values(bins[:-1], facts.bins)
@@ -225,7 +241,8 @@ class Checker:
         )
         if abs(shift) < 0.05:
             sentence = self._share_words(window, j, facts, bins[:-1], test)[0]
-        yield Candidate(None, LOG_DENSITY, test.statistic, test.p_value, sentence, facts.mean, own, abs(shift))
+        figures = facts.mean, own, abs(shift)
+        yield Candidate(None, LOG_DENSITY, test.statistic, test.p_value, sentence, *figures, measure="mean log p(x)")
 
     # ------------------------------------------------------------------ levels and words
 
@@ -252,7 +269,9 @@ class Checker:
                     continue
                 sentence = f"The levels of column {name!r} were not tested: no known level is in this window."
             effect = _total_variation(own[:-2], trained)
-            yield Candidate(name, "levels", test.statistic, test.p_value, sentence, before, now, effect)
+            measure = f"share of {levels.values[test.level]!r:.40}"
+            figures = before, now, effect
+            yield Candidate(name, "levels", test.statistic, test.p_value, sentence, *figures, measure=measure)
 
     def _unseen(self, name: object, new: float, n: float, trained: Float, unseen: dict[object, float]) -> Candidate:
         """The share of levels that the model has not seen."""
@@ -268,7 +287,8 @@ class Checker:
             f"Column {name!r}: {_percent(new / n)} of the values are levels that the model has never seen"
             f"{f', most often {which}' if which else ''}; {_percent(before)} were to be expected."
         )
-        return Candidate(name, "unseen levels", math.nan, p, sentence, before, new / n, max(new / n - before, 0.0))
+        figures = before, new / n, max(new / n - before, 0.0)
+        return Candidate(name, "unseen levels", math.nan, p, sentence, *figures, measure="share of unseen levels")
 
     def _words(self, window: Window) -> Iterator[Candidate]:
         for (name, words), counts, (_, known) in zip(
@@ -291,7 +311,8 @@ class Checker:
                 f"{_percent(before[i])} to {_percent(now[i])}."
             )
             effect = float(np.abs(now - before).max())
-            yield Candidate(name, "words", math.nan, p, sentence, float(before[i]), float(now[i]), effect)
+            measure, figures = f"share with {words[i]!r:.40}", (float(before[i]), float(now[i]), effect)
+            yield Candidate(name, "words", math.nan, p, sentence, *figures, measure=measure)
 
     # ------------------------------------------------------------------ classes and labels
 
@@ -320,7 +341,8 @@ class Checker:
                 "expected. Merge windows."
             )
         effect = 0.5 * float(np.abs(mean - reference).sum())
-        yield Candidate(None, "class shares", statistic, p, sentence, before, now, effect)
+        measure = f"mean p({classes[k]!r:.40})"
+        yield Candidate(None, "class shares", statistic, p, sentence, before, now, effect, measure=measure)
 
     def _labels(self, window: Window) -> Iterator[Candidate]:
         scores = dict(zip(SCORES, window.scores.tolist(), strict=True))
@@ -334,7 +356,8 @@ class Checker:
             which = ", ".join(f"{value!r:.60}" for value in list(window.other_labels)[:3])
             share = new / (n + new)
             sentence = f"{_percent(share)} of the labels are not classes of the model, most often {which}."
-            yield Candidate(None, "unknown labels", math.nan, p, sentence, 0.0, share, share)
+            measure = "share of unknown labels"
+            yield Candidate(None, "unknown labels", math.nan, p, sentence, 0.0, share, share, measure=measure)
         if not n > 0:
             return
         own, trained = window.labels * scale, self.reference.labels
@@ -346,7 +369,8 @@ class Checker:
         )
         if not math.isnan(test.p_value):
             effect = _total_variation(own, trained)
-            yield Candidate(None, "labels", test.statistic, test.p_value, sentence, before, now, effect)
+            measure, figures = f"share of {classes[test.level]!r:.40}", (before, now, effect)
+            yield Candidate(None, "labels", test.statistic, test.p_value, sentence, *figures, measure=measure)
         yield from self._scores(n, scores)
 
     def _scores(self, n: float, scores: dict[str, float]) -> Iterator[Candidate]:
@@ -360,7 +384,7 @@ class Checker:
         before, now = known["right"] / known["weight"], scores["right"] / scores["weight"]
         p = share_p_value(now * n, n, before * size, size)
         sentence = f"The accuracy {_verb(before, now)} from {_percent(before)} to {_percent(now)}."
-        yield Candidate(None, "accuracy", math.nan, p, sentence, before, now, abs(now - before))
+        yield Candidate(None, "accuracy", math.nan, p, sentence, before, now, abs(now - before), measure="accuracy")
         gap = scores["gap"] / scores["weight"]
         gap_before = known["gap"] / known["weight"]
         if n < LEAST_GAPS:
@@ -380,7 +404,8 @@ class Checker:
         )
         if not usable:
             sentence = "The calibration was not tested: the window has too few uncertain predictions."
-        yield Candidate(None, "calibration", z, p, sentence, gap_before, gap, abs(gap - gap_before))
+        figures = gap_before, gap, abs(gap - gap_before)
+        yield Candidate(None, "calibration", z, p, sentence, *figures, measure="accuracy minus confidence")
 
 
 # ---------------------------------------------------------------------- figures

@@ -275,6 +275,7 @@ class Monitor:
                 each.observed,
                 each.effect,
                 each.windows,
+                each.measure,
             )
             for each in sorted(best.values(), key=_order)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from suffice import __version__
@@ -11,6 +12,7 @@ from suffice.monitoring.wording import (
     advice,
     column_text,
     effort_line,
+    few_quantiles,
     figure_text,
     headline,
     p_value_text,
@@ -59,6 +61,7 @@ def render(drift: Drift, title: str = "Drift", source: str = "") -> str:
         series=[{"label": TRAINED, "color": 0}, {"label": OBSERVED, "color": 1}],
         shares=_share_picture(drift),
         share_table=_share_table(drift),
+        unusual=next(iter(few_quantiles(drift)), None),
         density=_density_picture(drift),
         density_table=_density_table(drift),
     )
@@ -67,8 +70,8 @@ def render(drift: Drift, title: str = "Drift", source: str = "") -> str:
 def _card(finding: Finding) -> dict[str, Any]:
     """A significant finding: its place, its sentence, and figures by name."""
     figures = {
-        "training rows": figure_text(finding, finding.reference),
-        "these rows": figure_text(finding, finding.observed),
+        f"{finding.measure or finding.test} in training": figure_text(finding, finding.reference),
+        "now": figure_text(finding, finding.observed),
         "effect": number_text(finding.effect, 3),
         "p": p_value_text(finding.p_value),
     }
@@ -89,7 +92,7 @@ def _tests(drift: Drift) -> Table:
     rows = tuple(
         (
             column_text(each),
-            each.test,
+            each.measure or each.test,
             figure_text(each, each.reference),
             figure_text(each, each.observed),
             float(each.effect),
@@ -98,7 +101,7 @@ def _tests(drift: Drift) -> Table:
         )
         for each in made[:MOST_ROWS]
     )
-    header = ("column", "test", TRAINED, OBSERVED, "effect", "p-value", "significant")
+    header = ("column", "figure", TRAINED, OBSERVED, "effect", "p-value", "significant")
     return Table("", header, rows, max(len(made) - MOST_ROWS, 0))
 
 
@@ -133,23 +136,26 @@ def _share_table(drift: Drift) -> Table | None:
 
 
 def _density_picture(drift: Drift) -> str | None:
-    """Shares of the rows between quantiles of log p(x)."""
+    """Steps over the quantiles of log p(x) in training: how many times as many of these rows are there."""
     if not drift.log_density:
         return None
-    names, trained, observed = [], [], []
-    last = last_share = 0.0
-    for key, at_or_below in [*drift.log_density.items(), ("1", 1.0)]:
-        quantile = float(key)
-        names.append(f"{percent_text(last)} to {percent_text(quantile)}")
-        trained.append(quantile - last)
-        observed.append(at_or_below - last_share)
-        last, last_share = quantile, at_or_below
-    lowest = f"{percent_text(observed[0])} of these rows are as unusual as the {percent_text(trained[0])} most unusual"
-    return svg.level_bars(names, [trained, observed], [0, 1], title="log p(x)", description=f"{lowest} training rows.")
+    edges = [0.0, *(float(key) for key in drift.log_density), 1.0]
+    shares = [0.0, *drift.log_density.values(), 1.0]
+    steps = [(a, b, (q - p) / (b - a)) for (a, p), (b, q) in pairwise(zip(edges, shares, strict=True)) if b > a]
+    at = [edge for a, b, _ in steps for edge in (a, b)]
+    observed = [height for _, _, height in steps for _ in range(2)]
+    lowest = f"{percent_text(shares[1])} of these rows are among the {percent_text(edges[1])} least likely"
+    return svg.curves(
+        at,
+        [[1.0] * len(at), observed],
+        [0, 1],
+        title="Rows over the quantiles of log p(x) in training",
+        description=f"{lowest} training rows.",
+    )
 
 
 def _density_table(drift: Drift) -> Table | None:
     if not drift.log_density:
         return None
-    rows = tuple((percent_text(float(key)), percent_text(share)) for key, share in drift.log_density.items())
-    return Table("At or below a quantile of log p(x)", (TRAINED, OBSERVED), rows)
+    rows = tuple((percent_text(quantile), percent_text(share)) for quantile, share in few_quantiles(drift))
+    return Table("Share of the rows up to a quantile", (TRAINED, OBSERVED), rows)

@@ -47,6 +47,8 @@ class Finding:
         share, its difference.
     windows : int
         Number of windows, newest last, that were merged for this test; 1 for the newest alone.
+    measure : str
+        What the figures are, such as "mean", "mean time" (in seconds since 1970), "share missing" or "share of 'Ulm'".
 
     See Also
     --------
@@ -76,6 +78,7 @@ class Finding:
     observed: object = None
     effect: float = 0.0
     windows: int = 1
+    measure: str = ""
 
     @property
     def withheld(self) -> bool:

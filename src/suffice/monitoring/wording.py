@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from suffice.exceptions import counted, listed
 from suffice.formats import number_text, percent_text
 from suffice.monitoring.result import Drift, Finding
+from suffice.tables.times import time_text
 
-__all__ = ["advice", "column_text", "effort_line", "figure_text", "headline", "p_value_text", "withheld_reasons"]
+__all__ = [
+    "advice",
+    "column_text",
+    "effort_line",
+    "few_quantiles",
+    "figure_text",
+    "headline",
+    "p_value_text",
+    "withheld_reasons",
+]
 
 OF_ROWS = {
     "log p(x)": "log p(x)",
@@ -20,11 +32,12 @@ OF_ROWS = {
     "calibration": "the calibration",
 }
 """Tests of whole rows, as a sentence names what they compare."""
-SHARES = ("yes or no", "missing", "unseen levels", "unknown words", *OF_ROWS)
-"""Tests whose figures are shares, if they are numbers."""
+NUMBERS = ("mean", "standard deviation")
+"""How measures of numbers begin; those of the other measures are shares."""
 ABOUT_SOURCE = ("missing", "unseen levels", "unknown words")
 ABOUT_PREDICTIONS = ("accuracy", "calibration")
 LEAST_P = 1e-12  # smaller p-values are not computed exactly
+QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95)  # of log p(x), about which rows are counted
 MOST_NAMED = 4  # columns in the first sentence
 
 
@@ -97,23 +110,39 @@ def effort_line(drift: Drift) -> str:
     return f"{counted(made, 'test')}{others}, level {drift.level:.3g}{look}."
 
 
+def few_quantiles(drift: Drift) -> list[tuple[float, float]]:
+    """The quantiles of log p(x) nearest to those of `QUANTILES`, and the share of the rows up to each.
+
+    >>> few_quantiles(Drift((), 0.05, 0, 9, None, {"0.042": 0.2, "0.250": 0.5, "0.292": 0.6}))
+    [(0.042, 0.2), (0.25, 0.5), (0.292, 0.6)]
+    """
+    found = {float(key): share for key, share in drift.log_density.items()}
+    at = np.array(list(found))
+    near = {int(np.argmin(np.abs(at - each))) for each in QUANTILES} if found else set()
+    return [pair for j, pair in enumerate(found.items()) if j in near]
+
+
 def column_text(finding: Finding) -> str:
     """The column of a finding, or that it is about whole rows."""
     return "(rows)" if finding.column is None else str(finding.column)
 
 
 def figure_text(finding: Finding, value: object) -> str:
-    """A compared figure as text: a share as a percentage, a number with four digits.
+    """A compared figure as text: a share as a percentage, a time as a date, a number with four digits.
 
     >>> found = Finding("age", "missing", 9.0, 1e-9, 0.01, True, "Missing cells rose.", 0.1, 0.3)
     >>> figure_text(found, found.observed), figure_text(found, None)
     ('30.0 %', '–')
     """
-    if value is None or isinstance(value, bool):
-        return "–" if value is None else str(value)
-    if isinstance(value, int | float):
-        return percent_text(value) if finding.test in SHARES else number_text(value)
-    return str(value)
+    if not isinstance(value, int | float):
+        return "–"
+    if finding.measure == "mean time":
+        return time_text(value)
+    return number_text(value) if _is_number(finding.measure) else percent_text(value)
+
+
+def _is_number(measure: str) -> bool:
+    return measure.startswith(NUMBERS) and not measure.startswith(("mean p(", "mean of unknown words"))
 
 
 def p_value_text(p_value: float) -> str:
