@@ -8,7 +8,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from every_estimator import ESTIMATORS, example
-from pages import console_messages, network_requests
+from pages import SET_VALUE, console_messages, network_requests
 from report_pages import HOSTILE, hostile_table, mixed_table
 from suffice import GenerativeEnsemble, NaiveBayes, TextNaiveBayes
 from suffice.naive_bayes import BernoulliNB
@@ -25,11 +25,6 @@ TEXTS = [
     "lunch lunch lunch pills",
     "noon\ntomorrow\tbuy 🎈",
 ]
-SET_VALUE = """
-const [input, value] = arguments;
-input.value = value;
-input.dispatchEvent(new Event("input", { bubbles: true }));
-"""
 FIND_FIELD = """
 const fields = [...document.querySelectorAll(".field")];
 const names = [arguments[0], `column ${arguments[0]}`];

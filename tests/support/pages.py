@@ -1,8 +1,36 @@
-"""What a page in Chromium has logged and fetched, and modules of the report on a page of their own."""
+"""What a page in Chromium has logged, fetched and shows, and modules of the report on a page of their own."""
 
 import json
 from importlib import resources
 
+SET_VALUE = """
+const [input, value] = arguments;
+input.value = value;
+input.dispatchEvent(new Event("input", { bubbles: true }));
+"""
+CONTRAST = """
+const parts = (color) => (color.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
+const luminance = (color) => {
+  const linear = parts(color).slice(0, 3).map((each) => each / 255)
+    .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+};
+const behind = (element) => {
+  for (let each = element; each; each = each.parentElement) {
+    const color = getComputedStyle(each).backgroundColor;
+    if ((parts(color)[3] ?? 1) > 0) return color;
+  }
+  return "rgb(255, 255, 255)";
+};
+const ownText = (each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+const isShown = (each) => each.getClientRects().length && getComputedStyle(each).visibility === "visible";
+return [...document.querySelectorAll("body :not(option, :disabled)")].filter((each) => ownText(each) && isShown(each))
+  .map((each) => {
+    const style = getComputedStyle(each);
+    const [text, page] = [luminance(each instanceof SVGElement ? style.fill : style.color), luminance(behind(each))];
+    return [(Math.max(text, page) + 0.05) / (Math.min(text, page) + 0.05), each.textContent.slice(0, 40)];
+  });
+"""  # of every text on a page against what is behind it
 OWN = ("file:", "data:", "blob:", "about:", "chrome:", "devtools:")
 
 
