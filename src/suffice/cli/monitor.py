@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ from suffice.cli.reading import (
     weights_option,
 )
 from suffice.cli.texts import open_rows
-from suffice.cli.writing import LOCK_SECONDS, check_not_an_input, check_writable, open_output
+from suffice.cli.writing import LOCK_SECONDS, check_writable, open_output
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -127,12 +129,11 @@ def command(
     from suffice.exceptions import InputError
     from suffice.monitoring.history_file import next_look
     from suffice.monitoring.rendering import render
-    from suffice.monitoring.window_file import PAGE, is_window_file, write_window
+    from suffice.monitoring.window_file import PAGE, write_window
 
     loaded = load(model)
     monitor = _monitor_of(loaded, level, history, minimum_effect)
-    saved = [each for each in data if is_window_file(each)]
-    rows = [each for each in data if each not in saved]
+    saved, rows = _windows_and_rows(data)
     window, names = _merged(monitor, saved), list(saved)
     if rows:
         source = open_rows(loaded, rows, (), reading, columns, ignore, also=[*filter(None, (target, weights))])
@@ -166,13 +167,12 @@ def _check_outputs(outputs: Sequence[str], model: str, data: Sequence[str]) -> N
 
     for at, output in enumerate(outputs):
         if output == "-":
-            raise click.UsageError(
-                "--history, --window and --html name files; they are not written to standard output."
-            )
+            raise click.UsageError("--history, --window and --html name files. Nothing goes to standard output.")
         if any(is_same_file(output, other) for other in outputs[:at]):
-            raise click.UsageError(f"{output} is the file of two options. Name another file.")
+            raise click.UsageError(f"Two options name the file {output}. Name another file.")
+        if any(is_same_file(output, other) for other in (model, *data)):
+            raise click.UsageError(f"The file {output} is an input, which would be replaced. Name another file.")
         check_writable(output)
-        check_not_an_input(output, model, *data)
 
 
 # ---------------------------------------------------------------------- rows and windows
@@ -186,6 +186,23 @@ def _monitor_of(model: GenerativeClassifier, level: float | None, history: str |
     if level is None and history is not None:
         level = level_of_history(history)
     return Monitor(model, level=DEFAULT_LEVEL if level is None else level, minimum_effect=effect)
+
+
+def _windows_and_rows(data: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The items of DATA that are windows, and the others; a glob of windows is expanded."""
+    from suffice.exceptions import InputError
+    from suffice.monitoring.history_file import is_history
+    from suffice.monitoring.window_file import PAGE, is_window_file
+
+    windows, rows = [], []
+    for path in data:
+        found = [path] if os.path.lexists(path) or not glob.has_magic(path) else sorted(glob.glob(path, recursive=True))
+        saved = [each for each in found if is_window_file(each)]
+        windows += saved
+        rows += [each for each in found if each not in saved] if saved else [path]
+        if is_history(path):
+            raise InputError(f"{path!r} is a history, not rows or a window. Give it with --history.", page=PAGE)
+    return windows, rows
 
 
 def _merged(monitor: Monitor, paths: Sequence[str]) -> Window:

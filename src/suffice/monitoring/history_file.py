@@ -10,15 +10,15 @@ import os
 from typing import Any
 
 from suffice.exceptions import InputError
-from suffice.model_file.container import Arrays, FileKind, read_container
+from suffice.model_file.container import Arrays, FileKind, is_container, read_container
 from suffice.model_file.disk import Path, as_path, write_whole
 from suffice.model_file.lock import locked
 from suffice.monitoring.monitor import Monitor
 from suffice.monitoring.result import Drift
 from suffice.monitoring.window import Window
-from suffice.monitoring.window_file import PAGE, file_content, refusing, windows_of
+from suffice.monitoring.window_file import PAGE, file_content, naming_page, refusing, windows_of
 
-__all__ = ["level_of_history", "next_look"]
+__all__ = ["is_history", "level_of_history", "next_look"]
 
 HISTORY = FileKind("history", "suffice-history", "Use another copy of it, or begin a new history by removing the file.")
 MOST_LOOKS = 1 << 53
@@ -27,7 +27,13 @@ MOST_LOOKS = 1 << 53
 def level_of_history(path: Path) -> float | None:
     """The level of the sequence that a file holds; None if there is no file."""
     file = as_path(path)
-    return _read(file)[1] if os.path.lexists(file) else None
+    with naming_page():
+        return _read(file)[1] if os.path.lexists(file) else None
+
+
+def is_history(path: str) -> bool:
+    """Whether a path leads to a file that begins as a history does, perhaps a damaged one."""
+    return is_container(path, HISTORY)
 
 
 def next_look(path: Path, monitor: Monitor, window: Window, timeout: float = 60.0) -> Drift:
@@ -54,7 +60,7 @@ def next_look(path: Path, monitor: Monitor, window: Window, timeout: float = 60.
         If the file cannot be read, locked or written, or is not a history. The file stays as it was.
     """
     file = as_path(path)
-    with locked(file, timeout, HISTORY.noun):
+    with naming_page(), locked(file, timeout, HISTORY.noun):
         if os.path.lexists(file):
             _resume(file, monitor)
         drift = monitor.update(window)

@@ -68,21 +68,15 @@ def render(drift: Drift, title: str = "Drift", source: str = "") -> str:
 
 
 def _card(finding: Finding) -> dict[str, Any]:
-    """A significant finding: its place, its sentence, and figures by name."""
-    figures = {
-        f"{finding.measure or finding.test} in training": figure_text(finding, finding.reference),
-        "now": figure_text(finding, finding.observed),
-        "effect": number_text(finding.effect, 3),
-        "p": p_value_text(finding.p_value),
-    }
+    """A significant finding: its place, its sentence, and further figures by name."""
+    figures = {"effect": number_text(finding.effect, 2), "p": p_value_text(finding.p_value)}
     if finding.windows > 1:
         figures["windows"] = f"the last {finding.windows:,}, merged"
-    known = {name: text for name, text in figures.items() if text != "–"}
     return {
         "place": "All rows" if finding.column is None else str(finding.column),
         "test": finding.test,
         "sentence": finding.sentence,
-        "figures": known,
+        "figures": figures,
     }
 
 

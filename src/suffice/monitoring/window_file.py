@@ -7,7 +7,8 @@ requires, and hold weights or sums that rows can have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -34,6 +35,7 @@ __all__ = [
     "PAGE",
     "file_content",
     "is_window_file",
+    "naming_page",
     "read_window",
     "refusing",
     "window_bytes",
@@ -57,24 +59,37 @@ def window_bytes(window: Window) -> bytes:
 
 def window_of_bytes(content: bytes | bytearray | memoryview) -> Window:
     """Read a window from bytes. Raises `ModelFileError` if they are not a window, or damaged."""
-    return _only(*read_bytes(content, WINDOW), "")
+    with naming_page():
+        return _only(*read_bytes(content, WINDOW), "")
 
 
 def write_window(path: Path, window: Window) -> None:
     """Write a window to a file, which is replaced in one step. Raises `ModelFileError` if that fails."""
     file = as_path(path)
-    write_whole(file, file_content(WINDOW, window.layout, [window], file), WINDOW.noun)
+    with naming_page():
+        write_whole(file, file_content(WINDOW, window.layout, [window], file), WINDOW.noun)
 
 
 def read_window(path: Path) -> Window:
     """Read a window from a file. Raises `ModelFileError` if it is not a window, or damaged."""
     file = as_path(path)
-    return _only(*read_container(file, WINDOW), file)
+    with naming_page():
+        return _only(*read_container(file, WINDOW), file)
 
 
 def is_window_file(path: str) -> bool:
     """Whether a path leads to a file that begins as a window does, perhaps a damaged one."""
     return is_container(path, WINDOW)
+
+
+@contextlib.contextmanager
+def naming_page() -> Iterator[None]:
+    """Let errors about a file name the page about monitoring, not that about model files."""
+    try:
+        yield
+    except ModelFileError as error:
+        error.page = PAGE
+        raise
 
 
 def _only(document: dict[str, Any], arrays: Arrays, file: str) -> Window:

@@ -101,13 +101,13 @@ def effort_line(drift: Drift) -> str:
     """How many tests were made, at which level.
 
     >>> effort_line(Drift((), 0.05, 0, 0))
-    '0 tests, level 0.05.'
+    '0 tests at level 0.05.'
     """
     made = sum(not each.withheld for each in drift.findings)
     withheld = len(drift.withheld)
-    look = f" of look {drift.look:,}" if drift.look else ""
+    look = f" (look {drift.look:,})" if drift.look else ""
     others = f"; {counted(withheld, 'test')} not made" if withheld else ""
-    return f"{counted(made, 'test')}{others}, level {drift.level:.3g}{look}."
+    return f"{counted(made, 'test')} at level {drift.level:.3g}{look}{others}."
 
 
 def few_quantiles(drift: Drift) -> list[tuple[float, float]]:
