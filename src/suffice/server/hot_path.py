@@ -191,13 +191,14 @@ class State:
     """
 
     def __init__(self, host: Host, fitted: Fitted) -> None:
-        self._watch, self._fitted = host.watch, fitted
+        self._host, self._fitted = host, fitted
         self._model = host.model.with_fitted(fitted)
         predict = Predict(self._model)
         self._labels = predict.label_texts
         self._head = f'{{"classes": {json.dumps(predict.head["classes"])}, "{predict.member}": ['
         self._plan = plan = plan_of(fitted)
         self._needed = frozenset(each.name for each in plan.columns if not each.optional)
+        self._is_matrix = plan.all_numbers and len(plan.columns) == fitted.layout.n_columns
         self._cells_of = itemgetter(*plan.names) if len(plan.names) > 1 else None
 
     def cells(self, row: dict[str, Any]) -> Sequence[Any]:
@@ -212,7 +213,7 @@ class State:
             if not self._needed <= row.keys() or plan.known.isdisjoint(row):
                 raise UnusualError from None
             cells = tuple(map(row.get, plan.names))
-        if plan.all_numbers:
+        if self._is_matrix:
             types = set(map(type, cells))
             if not types <= FLOATS and (self._needed or not types <= NUMBERS):
                 raise UnusualError
@@ -222,7 +223,7 @@ class State:
         """The answer for each row; raises an error if one of them has none."""
         with without_warnings():
             observed: Any
-            if self._plan.all_numbers:
+            if self._is_matrix:
                 observed = numbers = np.array(rows, dtype=np.float64)
                 if np.isinf(numbers).any():
                     raise UnusualError
@@ -234,8 +235,7 @@ class State:
             codes, ties = bayes.decide_by_posterior(probabilities)
         if len(ties):
             raise UnusualError
-        if self._watch is not None:
-            self._watch.observe(observed, len(rows))
+        self._host.answered("predicted", len(rows), observed)
         return json_predictions(self._labels, codes, probabilities)
 
     def document(self, answers: Sequence[str]) -> bytes:

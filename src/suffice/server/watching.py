@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ import numpy as np
 from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import SufficeError, without_warnings
 from suffice.monitoring import Drift, Window
+from suffice.numerics.types import Float
 from suffice.server.settings import Settings
 
 __all__ = ["ClosedWindow", "Watch"]
@@ -61,6 +63,7 @@ class Watch:
 
     def __init__(self, model: GenerativeClassifier, settings: Settings) -> None:
         self._monitor = model.monitor(level=settings.level)
+        self._names = model.fitted_.layout.feature_names
         self._seconds = settings.window_seconds
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, "suffice-watch")
@@ -105,7 +108,7 @@ class Watch:
                 waiting, self._waiting, self._n_waiting = self._waiting, [], 0
             if not waiting:
                 return
-            for rows, labels, n_rows in _joined(waiting):
+            for rows, labels, n_rows in _joined(waiting, self._names):
                 self._add(rows, labels, n_rows)
 
     def _add(self, rows: Any, labels: Any, n_rows: int) -> None:
@@ -172,8 +175,11 @@ class Watch:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
 
-def _joined(waiting: list[tuple[Any, Any, int]]) -> list[tuple[Any, Any, int]]:
-    """Rows without labels that are matrices of one shape, as one matrix: small requests are summarised together."""
+def _joined(waiting: list[tuple[Any, Any, int]], names: Sequence[str] | None) -> list[tuple[Any, Any, int]]:
+    """Rows without labels that are matrices of one shape, joined: small requests are summarised together.
+
+    A model that knows its columns by ``names`` gets them as a table.
+    """
     together: dict[tuple[int, str], list[Any]] = {}
     out = []
     for each in waiting:
@@ -184,8 +190,14 @@ def _joined(waiting: list[tuple[Any, Any, int]]) -> list[tuple[Any, Any, int]]:
             out.append(each)
     for matrices in together.values():
         rows = matrices[0] if len(matrices) == 1 else np.concatenate(matrices)
-        out.append((rows, None, len(rows)))
+        out.append((rows if names is None else _table(rows, names), None, len(rows)))
     return out
+
+
+def _table(rows: Float, names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.table([pa.array(column) for column in np.ascontiguousarray(rows.T)], names=list(names))
 
 
 def _summary(drift: Drift) -> dict[str, Any]:
