@@ -50,6 +50,12 @@ class Amount:
     changes: int = 0
     seconds: float = 0.0
 
+    def exceeds(self, bounds: Bounds) -> bool:
+        """Whether one of the bounds is reached."""
+        return (
+            self.size > bounds.log_bytes or self.changes >= bounds.log_changes or self.seconds > bounds.replay_seconds
+        )
+
     def add(self, other: Amount) -> None:
         """Add what another log has."""
         self.size, self.changes = self.size + other.size, self.changes + other.changes
@@ -80,12 +86,14 @@ class Log:
     def __init__(self, folder: str, base: str, bounds: Bounds, found: Recovered) -> None:
         self._folder, self._base, self._bounds = folder, base, bounds
         self._journal, self._writer = found.journal, found.writer
-        self._here, self._before = Amount(found.journal.size, found.replayed), Amount()
+        self._here = Amount(found.size, found.replayed)  # in the log
+        self._before = Amount()  # in logs before it that no snapshot has replaced
         self._is_new = not found.replayed
-        self._snapshot: threading.Thread | None = None
-        self._problem: Exception | None = None  # of the last snapshot
-        self._retry_at = 0.0
         self._suspect = False  # whether it is unknown what of the log is on disk
+        self._pending: tuple[Fitted, StoredReceipts] | None = None  # the snapshot that replaces the logs before
+        self._writing: threading.Thread | None = None  # writes it
+        self._problem: Exception | None = None  # why that has failed
+        self._retry_at = 0.0
 
     def append(self, runs: Sequence[Run], seconds: float) -> None:
         """Write runs, which took ``seconds`` to apply; when this returns, they are on disk.
@@ -102,101 +110,96 @@ class Log:
             raise
         self._writer.keep()
         self._is_new = False
-        self._here.size = self._journal.size
         self._here.changes += sum(len(run.entries) for run in runs)
         self._here.seconds += seconds
 
     def _append(self, body: bytes) -> None:
+        before = self._journal.size
         try:
             self._journal.append(body)
         except OSError as error:
             # After a sync that has failed, nobody knows what the file holds: continue in a new one.
             self._suspect = isinstance(error, SyncError) or not self._journal.is_whole
             raise
+        self._here.size += self._journal.size - before
 
     def prepare(self, state: State) -> None:
         """Make sure that the log can be continued; raises `OSError` or `Problem` if it cannot."""
-        full = self._here.size + self._before.size > 4 * self._bounds.log_bytes
-        if not (full or self._suspect):
-            return
-        self._wait()
-        if self._suspect or self._is_due():
-            self._begin_log(state.sequence)
-            self._write(state.fitted, self._stored(state))
+        if self._suspect or self._is_full():
+            self._wait()
+        if self._suspect or self._is_full():
+            self._begin_log(state)
+            self._write()
             if self._problem is not None:
                 raise _cannot_write(self._problem)
             self._suspect = False
 
     def keep_short(self, state: State) -> None:
         """Begin a new log if this one is long, and write a snapshot in the background."""
-        if self._snapshot is not None and not self._snapshot.is_alive():
+        if self._writing is not None:
+            if self._writing.is_alive():
+                return
             self._wait()
-        if self._snapshot is not None or not self._is_due() or time.monotonic() < self._retry_at:
+        may_retry = self._problem is None or time.monotonic() >= self._retry_at
+        if self._here.exceeds(self._bounds) and (may_retry or self._pending is not None):
+            try:
+                self._begin_log(state)
+            except OSError as error:
+                self._failed(error)
+                return
+        elif self._pending is None or not may_retry:
             return
-        try:
-            self._begin_log(state.sequence)
-        except OSError as error:
-            self._failed(error)
-            return
-        target = threading.Thread(target=self._write, args=(state.fitted, self._stored(state)), name="suffice-snapshot")
-        self._snapshot = target
-        target.start()
+        self._writing = threading.Thread(target=self._write, name="suffice-snapshot")
+        self._writing.start()
 
     def close(self, state: State) -> None:
         """Write a snapshot, so that the next start has nothing to repeat; if that fails, the log has it all."""
         self._wait()
         if self._here.changes or self._before.changes:
             with contextlib.suppress(OSError):
-                self._begin_log(state.sequence)
-                self._write(state.fitted, self._stored(state))
+                self._begin_log(state)
+                self._write()
         self._journal.close()
 
-    def _is_due(self) -> bool:
-        here, before, bounds = self._here, self._before, self._bounds
-        return (
-            here.size + before.size > bounds.log_bytes
-            or here.changes + before.changes >= bounds.log_changes
-            or here.seconds + before.seconds > bounds.replay_seconds
-        )
+    def _is_full(self) -> bool:
+        return self._here.size + self._before.size > 4 * self._bounds.log_bytes
 
-    def _begin_log(self, sequence: int) -> None:
-        """Begin the log after a change; the one before it says that it is continued."""
-        if self._is_new:
-            return
-        new = create_log(self._folder, sequence + 1, self._base)
+    def _begin_log(self, state: State) -> None:
+        """Begin a log, unless this one has no changes; the one before says that it is continued."""
+        if not self._is_new:
+            new = create_log(self._folder, state.sequence + 1, self._base)
+            try:
+                if not self._suspect:
+                    self._append(continued())
+            except OSError:
+                new.close()
+                with contextlib.suppress(OSError):
+                    os.unlink(new.path)
+                raise
+            self._journal.close()
+            self._journal, self._writer, self._is_new = new, RunWriter(), True
+            self._before.add(self._here)
+            self._here = Amount(new.size)
+        self._pending = state.fitted, StoredReceipts(state.sequence, self._base, state.receipts.all())
+
+    def _write(self) -> None:
+        """Write the snapshot of all changes before the log."""
+        assert self._pending is not None
         try:
-            if not self._suspect:
-                self._append(continued())
-        except OSError:
-            new.close()
-            with contextlib.suppress(OSError):
-                os.unlink(new.path)
-            raise
-        self._journal.close()
-        self._journal, self._writer, self._is_new = new, RunWriter(), True
-        self._before.add(self._here)
-        self._here = Amount(new.size)
-
-    def _stored(self, state: State) -> StoredReceipts:
-        return StoredReceipts(state.sequence, self._base, state.receipts.all())
-
-    def _write(self, fitted: Fitted, stored: StoredReceipts) -> None:
-        """Write a snapshot of all changes before the present log."""
-        try:
-            write_snapshot(self._folder, fitted, stored)
+            write_snapshot(self._folder, *self._pending)
         except Exception as error:  # of any kind: learning goes on with a longer log
             self._failed(error)
         else:
-            self._problem, self._before = None, Amount()
+            self._problem, self._pending, self._before = None, None, Amount()
 
     def _failed(self, error: Exception) -> None:
         self._problem, self._retry_at = error, time.monotonic() + self._bounds.retry_seconds
 
     def _wait(self) -> None:
         """Wait until no snapshot is being written."""
-        if self._snapshot is not None:
-            self._snapshot.join()
-            self._snapshot = None
+        if self._writing is not None:
+            self._writing.join()
+            self._writing = None
 
 
 def _cannot_write(error: Exception) -> Exception:

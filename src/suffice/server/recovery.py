@@ -40,8 +40,8 @@ class Recovered:
         Knows the schemas of that log.
     replayed : int
         Changes that the logs had.
-    first_log : int
-        Number of the first change of the oldest log.
+    size : int
+        Bytes of the logs.
     torn : int
         Bytes that were cut off at the end of the log: changes that were not acknowledged.
     """
@@ -52,7 +52,7 @@ class Recovered:
     journal: Journal
     writer: RunWriter
     replayed: int
-    first_log: int
+    size: int
     torn: int
 
 
@@ -96,12 +96,13 @@ def _recover(path: str, fitted: Fitted, base: str) -> Recovered:
         remove_older(path, sequence)
         contents = Contents.of(path)
     elif not contents.logs:
-        return Recovered(fitted, 0, receipts, create_log(path, 1, base), RunWriter(), 0, 1, 0)
+        journal = create_log(path, 1, base)
+        return Recovered(fitted, 0, receipts, journal, RunWriter(), 0, journal.size, 0)
     logs = _Logs(path, contents.logs, sequence, base)
     fitted = replayed(fitted, logs.runs(), receipts)
     journal, schemas = logs.continued()
     changes = logs.sequence - sequence
-    return Recovered(fitted, logs.sequence, receipts, journal, RunWriter(schemas), changes, contents.logs[0], logs.torn)
+    return Recovered(fitted, logs.sequence, receipts, journal, RunWriter(schemas), changes, logs.size, logs.torn)
 
 
 def check_base(path: str, known: object, base: str) -> None:
@@ -122,12 +123,14 @@ class _Logs:
     ----------
     sequence : int
         Number of the last change that was read.
+    size : int
+        Bytes of all frames.
     torn : int
         Bytes after the last valid frame.
     """
 
     def __init__(self, folder: str, firsts: tuple[int, ...], sequence: int, base: str) -> None:
-        self.sequence, self.torn = sequence, 0
+        self.sequence, self.size, self.torn = sequence, 0, 0
         # Of a log that was begun before the snapshot, only the changes after it are read.
         at = max((i for i, first in enumerate(firsts) if first <= sequence + 1), default=None)
         if at is None:
@@ -160,6 +163,7 @@ class _Logs:
             elif torn:
                 raise self._last.damaged(self._last.end, "cannot be read, although later changes can")
             self._last, self.torn = file, file.torn
+            self.size += file.end
         if self._reader.continued:
             raise _missing(self._folder, self.sequence + 1)
 

@@ -31,11 +31,15 @@ class StateFolder:
     """
 
     def __init__(self, path: str) -> None:
-        self.path = os.path.realpath(path)
+        self.path = path
+        try:
+            self.path = os.path.realpath(path)
+        except ValueError as error:  # the path contains a NUL character
+            raise self.unusable(error) from error
         try:
             self._make()
             self._descriptor = os.open(os.path.join(self.path, LOCK), os.O_RDWR | os.O_CREAT | NO_LINKS, 0o600)
-        except (OSError, ValueError) as error:  # ValueError: the path contains a NUL character
+        except OSError as error:
             raise self.unusable(error) from error
         try:
             self._lock()
