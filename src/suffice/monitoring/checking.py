@@ -110,7 +110,8 @@ class Checker:
         trained = math.sqrt(facts.variance) if facts.variance >= 0 else math.nan
         unit = trained if trained > 0 else deviation
         shift = (own - facts.mean) / unit if unit > 0 else 0.0
-        spread = 0.5 * math.log(deviation**2 / facts.variance) if deviation > 0 and facts.variance > 0 else 0.0
+        known = facts.variance > 0 and not facts.implied
+        spread = 0.5 * math.log(deviation**2 / facts.variance) if deviation > 0 and known else 0.0
         shift = 0.0 if math.isnan(shift) else shift
         effect = max(abs(shift), abs(spread) if n > 1 else 0.0)
         if facts.bins is not None:
@@ -124,9 +125,8 @@ class Checker:
         else:
             moments = window.moments[:, j]
             t, p_mean = mean_p_value(moments, n, facts.mean, facts.variance, big_n)
-            ratio, p_variance = variance_p_value(moments, n, facts.variance, big_n)
-            if deviation == 0 and n > 1 and own == facts.mean and trained == 0:
-                p_mean = 1.0
+            squares = math.nan if facts.implied else facts.variance
+            ratio, p_variance = variance_p_value(moments, n, squares, big_n)
             both = [each for each in (p_mean, p_variance) if not math.isnan(each)]
             if not both:
                 return Candidate(name, kind, math.nan, math.nan, self._withheld_numbers(name, n, facts))
@@ -288,7 +288,8 @@ class Checker:
             f"{f', most often {which}' if which else ''}; {_percent(before)} were to be expected."
         )
         figures = before, new / n, max(new / n - before, 0.0)
-        return Candidate(name, "unseen levels", math.nan, p, sentence, *figures, measure="share of unseen levels")
+        measure = f"share of unseen levels{f', such as {values[0]!r:.40}' if values else ''}"
+        return Candidate(name, "unseen levels", math.nan, p, sentence, *figures, measure=measure)
 
     def _words(self, window: Window) -> Iterator[Candidate]:
         for (name, words), counts, (_, known) in zip(
@@ -356,7 +357,7 @@ class Checker:
             which = ", ".join(f"{value!r:.60}" for value in list(window.other_labels)[:3])
             share = new / (n + new)
             sentence = f"{_percent(share)} of the labels are not classes of the model, most often {which}."
-            measure = "share of unknown labels"
+            measure = f"share of unknown labels{f', such as {next(iter(window.other_labels))!r:.40}' if which else ''}"
             yield Candidate(None, "unknown labels", math.nan, p, sentence, 0.0, share, share, measure=measure)
         if not n > 0:
             return
