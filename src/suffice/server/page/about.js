@@ -56,7 +56,7 @@ export function aboutView(root, model) {
         element("td", { class: "t" }, column.kind.replace("_", "/")),
         element("td", { class: "t" }, (column.family ?? "").replaceAll("_", " ")),
         element("td", { class: "t" }, element("bdi", {}, valuesText(column))),
-        element("td", { class: "t" }, column.missing ? "may be missing" : ""),
+        element("td", { class: "t" }, column.missing ? "yes" : "no"),
       ),
     );
     at("columns").replaceChildren(...rows);

@@ -172,6 +172,7 @@ export function fileView(root, model, open) {
 
   function show(file, headers, found) {
     scored = { file, headers, found };
+    zone.classList.add("done");
     at("scored").hidden = false;
     at("file-title").replaceChildren(element("bdi", {}, shortText(file.name)));
     const shares = found.counts.map((count) => count / Math.max(found.n, 1));
@@ -218,4 +219,5 @@ export function fileView(root, model, open) {
   }
   at("teach-file-run").addEventListener("click", () => change("learn"));
   at("teach-file-undo").addEventListener("click", () => change("unlearn"));
+  return {};
 }

@@ -10,13 +10,17 @@ import { labelText, numberText, shortText } from "./texts.js";
 const PAGE = 50; // rows
 const MOST_KEPT = 40; // columns of the file that are shown
 const MOST_CLASSES = 10; // columns of probabilities
+const NUMBERS = ["p", "number", "given"]; // kinds of columns
 const PAUSE = 150; // milliseconds after a letter of the filter
+
+const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
 
 /** Make the table in the element of a view; `open(row)` shows a row in the form. */
 export function makeTable(root, model, open) {
   const { classes } = model.description;
   const at = (name) => root.querySelector(`[data-${name}]`);
   let found = null;
+  let columns = []; // that are shown
   let shown = []; // positions of the rows that match, in their order
   let page = 0;
   let sort = { column: null, falling: false };
@@ -31,6 +35,7 @@ export function makeTable(root, model, open) {
 
   function show(next) {
     found = next;
+    columns = shownColumns();
     sort = { column: null, falling: false };
     at("filter-class").value = at("filter-text").value = "";
     at("filter-wrong").checked = false;
@@ -91,9 +96,8 @@ export function makeTable(root, model, open) {
   // ---------------------------------------------------------------------- elements
 
   function draw() {
-    const columns = shownColumns();
     const head = element("tr", {}, element("th", { scope: "col" }, "row"), ...columns.map(headCell));
-    const body = element("tbody", {}, ...shown.slice(page * PAGE, (page + 1) * PAGE).map((i) => rowOf(i, columns)));
+    const body = element("tbody", {}, ...shown.slice(page * PAGE, (page + 1) * PAGE).map(rowOf));
     at("table").replaceChildren(element("thead", {}, head), body);
     const first = Math.min(page * PAGE + 1, shown.length);
     const last = Math.min((page + 1) * PAGE, shown.length);
@@ -109,7 +113,8 @@ export function makeTable(root, model, open) {
   /** Columns of the table: the prediction, its probability, columns of the file, and the other probabilities. */
   function shownColumns() {
     const { header, label, first, kept } = found;
-    const own = Array.from({ length: Math.min(kept, MOST_KEPT) }, (_, j) => ({ key: j, title: header[j], kind: "cell" }));
+    const kindOf = (j) => (found.rows.every((row) => isNumber(row[j]) || row[j] === "") ? "given" : "cell");
+    const own = Array.from({ length: Math.min(kept, MOST_KEPT) }, (_, j) => ({ key: j, title: header[j], kind: kindOf(j) }));
     const all = classes.length > MOST_CLASSES ? [] : classes.map((_, k) => ({ key: first + k, title: header[first + k], kind: "p" }));
     const rest = header.slice(first + classes.length).map((title, j) => ({ key: first + classes.length + j, title, kind: "number" }));
     const prediction = [{ key: label, title: "predicted", kind: "label" }, { key: "confidence", title: "probability", kind: "confidence" }];
@@ -122,10 +127,10 @@ export function makeTable(root, model, open) {
     const button = element("button", { type: "button", "data-sort": key }, element("bdi", {}, shortText(title, 40)), arrow);
     button.addEventListener("click", () => sortBy(key));
     const attributes = { scope: "col", "aria-sort": sorted ? (sort.falling ? "descending" : "ascending") : null };
-    return element("th", { ...attributes, class: kind === "p" || kind === "number" ? "n" : "" }, button);
+    return element("th", { ...attributes, class: NUMBERS.includes(kind) ? "n" : "" }, button);
   }
 
-  function rowOf(i, columns) {
+  function rowOf(i) {
     const row = found.rows[i];
     const button = element("button", { type: "button", class: "link", title: "Open this row in the form" }, numberText(i + 1));
     button.addEventListener("click", () => open(Object.fromEntries(found.header.slice(0, found.kept).map((name, j) => [name, row[j]]))));
@@ -141,8 +146,7 @@ export function makeTable(root, model, open) {
     const text = row[key];
     if (kind === "p") return element("td", { "data-value": text }, percentText(Number(text)));
     if (kind === "number") return element("td", { "data-value": text }, numberText(Number(text)));
-    const isNumber = text !== "" && Number.isFinite(Number(text));
-    const cell = element("td", { class: isNumber && kind === "cell" ? "" : "t" }, element("bdi", {}, shortText(text, 80)));
+    const cell = element("td", { class: kind === "given" ? "" : "t" }, element("bdi", {}, shortText(text, 80)));
     if (kind === "label") cell.classList.add("label", ...(wrong ? ["wrong"] : []));
     if (text === "") cell.classList.add("soft");
     return cell;
