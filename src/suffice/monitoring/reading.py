@@ -38,7 +38,7 @@ def read_batches(fitted: Fitted, X: object, y: object, sample_weight: object) ->
 
     Parameters
     ----------
-    X : array-like of shape (n, d), or a source, or the path of a file
+    X : array-like of shape (n, d), or a table as the model reads it, or a source, or the path of a file
     y : array-like of shape (n,), or str, optional
         Labels, or the column of a source with the labels; a label may be missing.
     sample_weight : array-like of shape (n,), or str, optional
@@ -59,7 +59,7 @@ def read_batches(fitted: Fitted, X: object, y: object, sample_weight: object) ->
                 argument="y",
             )
         y = X[y]  # type: ignore[index]
-    table = fitted.reader.rows(plain_rows(X), fitted.layout)
+    table = X if isinstance(X, Table) else fitted.reader.rows(plain_rows(X), fitted.layout)
     weights = read_weights(sample_weight, len(table), may_be_zero=True)
     yield ReadRows(table, None if y is None else labels_of(fitted, y, len(table)), weights)
 

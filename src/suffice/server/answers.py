@@ -80,11 +80,14 @@ class Operation(ABC):
         It must not change while rows are answered.
     most_rows : int, optional
         Of one request.
+    answered : callable, optional
+        Is called with rows that were answered, in the form that the methods of the model take, and their number.
     """
 
     member: ClassVar[str]  # of a JSON answer, that has a value for each row
     model: GenerativeClassifier
     most_rows: int | None = None
+    answered: Callable[[Any, int], None] | None = None
 
     @property
     def head(self) -> dict[str, Any]:
@@ -382,13 +385,17 @@ class AnswerWriter:
         try:
             if self._tables is not None:
                 self._tables.write(operation.table(rows, first, kept))
-                return self._file.taken()
-            values = operation.values(rows)
+                written = self._file.taken()
+            else:
+                head = ", " if first else self._head()
+                written = (head + ", ".join(operation.values(rows))).encode()
         except ValueError as error:
             if isinstance(error, SufficeError):
                 raise
             raise InputError(str(error).split("\n")[0]) from error  # of scikit-learn's checks
-        return (", " if first else self._head()).encode() + ", ".join(values).encode()
+        if operation.answered is not None:
+            operation.answered(rows, table.num_rows)
+        return written
 
     def _head(self) -> str:
         """A JSON answer before its rows."""

@@ -47,8 +47,11 @@ def build(hosts: Hosts, settings: Settings, tokens: Tokens | None = None) -> ASG
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused}, lifespan=_lifespan)
     app.state.hosts, app.state.settings, app.state.ready = hosts, settings, False
+    app.state.tokens = tokens = tokens or Tokens()
     app.state.metrics = metrics = Metrics(hosts, {each.path for each in ENDPOINTS if each.path})
-    return Metered(Guard(HotPath(app, hosts), settings, tokens or Tokens(), access_of), metrics)
+    for host in hosts.values():
+        host.count = metrics.rows
+    return Metered(Guard(HotPath(app, hosts), settings, tokens, access_of), metrics)
 
 
 @asynccontextmanager

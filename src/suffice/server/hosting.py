@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suffice.api import load
 from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import InputError, listed
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
-from suffice.server.settings import Settings
+from suffice.server.settings import Settings, Verb
 
 if TYPE_CHECKING:
     from suffice.server.learner import Learner
@@ -44,6 +44,8 @@ class Host:
         Compares predicted rows with the training rows.
     opened : float
         Seconds since 1970.
+    count : callable
+        Counts rows: called with the name of the model, what was done with the rows, and their number.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Host:
     learner: Learner | None = None
     watch: Watch | None = None
     opened: float = field(default_factory=time.time)
+    count: Callable[[str, Verb, int], None] = lambda name, verb, n: None
 
     @property
     def model(self) -> GenerativeClassifier:
@@ -73,6 +76,21 @@ class Host:
     def target(self) -> str | None:
         """Name of the column of labels, if the model has learned from a source."""
         return self.fitted.target
+
+    def answered(self, verb: Verb, n_rows: int, rows: Any = None, labels: Any = None) -> None:
+        """Note that rows were answered or learned; rows that are given are watched. Any thread may call this.
+
+        Parameters
+        ----------
+        verb : str
+        n_rows : int
+        rows : array-like or table, optional
+            As the methods of the model take them.
+        labels : array-like, optional
+        """
+        self.count(self.name, verb, n_rows)
+        if rows is not None and self.watch is not None:
+            self.watch.observe(rows, n_rows, labels)
 
     def close(self) -> None:
         """Finish what was acknowledged or waits, and release the files."""
@@ -122,7 +140,7 @@ def open_host(name: str, path: str, settings: Settings, state: str | None = None
         from suffice.server.learner import Learner
 
         folder = state if state is not None else f"{path}.state"
-        host.learner = Learner.open(folder, load(path), base=digest)
+        host.learner = Learner.open(folder, load(path), base=digest, new_classes=settings.new_classes)
     from suffice.server.watching import Watch
 
     host.watch = Watch(host.unchanging, settings)

@@ -224,10 +224,11 @@ class State:
         with without_warnings():
             observed: Any
             if self._is_matrix:
-                observed = numbers = np.array(rows, dtype=np.float64)
+                numbers = np.array(rows, dtype=np.float64)
                 if np.isinf(numbers).any():
                     raise UnusualError
-                probabilities = prediction.answer(self._fitted, MatrixTable(numbers), "predict_proba")
+                observed = MatrixTable(numbers)
+                probabilities = prediction.answer(self._fitted, observed, "predict_proba")
             else:
                 cells = dict(zip(self._plan.names, zip(*rows, strict=True), strict=True))
                 observed = model_rows(self._fitted, table_of(self._plan, cells, len(rows)))

@@ -13,7 +13,6 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from time import perf_counter
-from typing import Literal
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -24,15 +23,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from suffice import __version__
 from suffice.exceptions import SufficeError
 from suffice.server.hosting import Host, Hosts
+from suffice.server.settings import Verb
 from suffice.server.snapshots import Contents, log_path, model_path
 
-__all__ = ["Metered", "Metrics", "Verb"]
+__all__ = ["Metered", "Metrics"]
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 100.0, 600.0)
 """Upper bounds of the histogram of times, in seconds."""
 LEFT = 499  # the status of a request whose client has left before an answer
 OTHER = "other"
-Verb = Literal["predicted", "explained", "scored", "sampled", "learned", "unlearned"]
 
 
 class Metrics(Collector):

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from prometheus_client import CONTENT_TYPE_LATEST as CONTENT_TYPE
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.types import Send
 
+from suffice.exceptions import SufficeError, did_you_mean, listed, short
+from suffice.server.answers import Explain, Operation, Predict, Score, answer, class_named, written_rows
+from suffice.server.bodies import MEDIA_TYPES, answer_form, body_form, read_whole
+from suffice.server.changes import Change
 from suffice.server.description import describe
 from suffice.server.hosting import Host, Hosts
+from suffice.server.json_rows import parse
+from suffice.server.openapi import document
 from suffice.server.page import asset, page
+from suffice.server.parameters import SampleRequest, given_prior
 from suffice.server.problems import Problem
+from suffice.server.row_plans import model_rows
+from suffice.server.rows_to_learn import rows_to_learn
 from suffice.server.security import document_policy
-from suffice.server.settings import Access
+from suffice.server.settings import Access, Limits, Verb
 
 __all__ = ["ENDPOINTS", "Answer", "Endpoint", "access_of", "host_of"]
 
+LOG = logging.getLogger("suffice.server")
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -82,6 +96,14 @@ async def metrics(request: Request) -> Response:
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE)
 
 
+async def openapi(request: Request) -> Response:
+    """The OpenAPI document."""
+    state = request.app.state
+    return JSONResponse(
+        await run_in_threadpool(lambda: document(state.hosts, state.settings, tokens=bool(state.tokens)))
+    )
+
+
 async def models(request: Request) -> Response:
     """Descriptions of all models."""
     hosts: Hosts = request.app.state.hosts
@@ -99,7 +121,7 @@ async def drift(request: Request) -> Response:
     host = host_of(request)
     assert host.watch is not None
     if "text/html" in request.headers.get("accept", ""):
-        drift, _ = await run_in_threadpool(host.watch.look)
+        drift = await run_in_threadpool(host.watch.look)
         if drift is None:
             raise Problem(404, "No rows have been predicted in this window yet.")
         page = await run_in_threadpool(drift.to_html)
@@ -124,6 +146,143 @@ async def report(request: Request) -> Response:
     return Response(page, media_type="text/html", headers={"Content-Security-Policy": document_policy(page)})
 
 
+# ---------------------------------------------------------------------- rows
+
+
+async def predict(request: Request) -> Response:
+    """Label and posterior of each row."""
+    host, keep = host_of(request), _query(request, "keep").get("keep", "none")
+    if keep not in ("all", "none"):
+        raise Problem(400, f"keep={keep!r:.80} is not known. Use keep=all for the columns of the table, or keep=none.")
+
+    def answered(rows: Any, n: int) -> None:
+        host.answered("predicted", n, rows)
+
+    return await _about_rows(request, Predict(host.model, answered=answered, keep=keep == "all"))
+
+
+async def explain(request: Request) -> Response:
+    """The parts of the log-odds of each row."""
+    host, query = host_of(request), _query(request, "class", "against")
+    model = host.model
+    classes = [class_named(model.fitted_, query.get(name), name) for name in ("class", "against")]
+    operation = Explain(model, _limits(request).explained, _counted(host, "explained"), *classes)
+    return await _about_rows(request, operation)
+
+
+async def score(request: Request) -> Response:
+    """log p(x) of each row."""
+    host, _ = host_of(request), _query(request)
+    return await _about_rows(request, Score(host.model, answered=_counted(host, "scored")))
+
+
+async def sample(request: Request) -> Response:
+    """Rows drawn from the model."""
+    host, headers = host_of(request), request.headers.raw
+    _query(request)
+    body_form(headers, ["json"])
+    out = answer_form(headers, "json")
+    wanted = SampleRequest.of(parse(await read_whole(headers, request.receive, _limits(request))), _limits(request))
+    content = await run_in_threadpool(lambda: written_rows(wanted.drawn(host.model), out))
+    host.answered("sampled", wanted.rows)
+    return Response(content, media_type=MEDIA_TYPES[out])
+
+
+async def learn(request: Request) -> Response:
+    """Learn rows; the answer comes when they are on disk."""
+    return await _changed_by_rows(request, "learn")
+
+
+async def unlearn(request: Request) -> Response:
+    """Take rows back exactly."""
+    return await _changed_by_rows(request, "unlearn")
+
+
+async def prior(request: Request) -> Response:
+    """Change the class prior; the answer comes when the change is on disk."""
+    host, headers = host_of(request), request.headers.raw
+    _query(request)
+    body_form(headers, ["json"])
+    body = await read_whole(headers, request.receive, _limits(request))
+    given = given_prior(parse(body), host.fitted)
+    return await _changed(request, host, Change("prior", prior=given, digest=hashlib.sha256(body).digest()))
+
+
+async def _changed_by_rows(request: Request, kind: Literal["learn", "unlearn"]) -> Response:
+    host, settings = host_of(request), request.app.state.settings
+    query = _query(request, "target", "label", "weights")
+    found = await rows_to_learn(
+        host.fitted,
+        request.headers.raw,
+        request.receive,
+        settings.limits,
+        target=query.get("target", host.target),
+        label=query.get("label"),
+        weights=query.get("weights"),
+        new_classes=settings.new_classes,
+    )
+    before = host.fitted
+    answer = await _changed(request, host, Change(kind, found.rows, found.labels, found.weights, digest=found.digest))
+    if kind == "learn":
+        rows = await run_in_threadpool(model_rows, before, found.rows)
+        host.answered("learned", len(found.labels), rows, found.labels)
+    else:
+        host.answered("unlearned", len(found.labels))
+    return answer
+
+
+async def _changed(request: Request, host: Host, change: Change) -> Response:
+    """Make a change durably, and answer with the receipt."""
+    assert host.learner is not None
+    if not request.app.state.ready:
+        raise Problem(503, "The server is stopping. Try again when it is back.", {"Retry-After": "5"})
+    key, about = request.headers.get("idempotency-key"), f"{change.kind}?{request.url.query}".encode()
+    digest = hashlib.sha256(change.digest + about).digest()
+    receipt = await asyncio.wrap_future(host.learner.submit(replace(change, key=key, digest=digest)))
+    return JSONResponse(asdict(receipt))
+
+
+async def _about_rows(request: Request, operation: Operation) -> Response:
+    """The answer to a question about the rows of the body."""
+    found = await answer(operation, request.headers.raw, request.receive, _limits(request))
+    headers = {} if found.n_bytes is None else {"Content-Length": str(found.n_bytes)}
+    return TableResponse(found.pieces, headers=headers, media_type=found.media_type)
+
+
+def _counted(host: Host, verb: Verb) -> Callable[[Any, int], None]:
+    return lambda rows, n: host.answered(verb, n)
+
+
+def _limits(request: Request) -> Limits:
+    limits: Limits = request.app.state.settings.limits
+    return limits
+
+
+def _query(request: Request, *known: str) -> dict[str, str]:
+    """The parameters of the address; raises `Problem` for one that is unknown or repeated."""
+    found: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name not in known or name in found:
+            what = "is given twice" if name in found else f"has no meaning here.{did_you_mean(name, known)}"
+            names = f" The parameters are {listed(list(known))}." if known else " There are no parameters."
+            raise Problem(400, f"The parameter {short(name)} of the address {what}{'.' * (name in found)}{names}")
+        found[name] = value
+    return found
+
+
+class TableResponse(StreamingResponse):
+    """An answer that is cut, without its end, if a later row is refused or a fault appears after it has begun."""
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the pieces."""
+        try:
+            await super().stream_response(send)
+        except (SufficeError, Problem) as error:
+            LOG.warning("An answer was cut: a %s in a later row.", type(error).__name__)
+        except Exception:
+            LOG.exception("An answer was cut.")
+
+
 ENDPOINTS: list[Endpoint] = [
     Endpoint("GET", "/", page, "open", of_model=False),
     Endpoint("GET", "/assets/{name}", asset, "open", of_model=False),
@@ -136,6 +295,14 @@ ENDPOINTS: list[Endpoint] = [
     Endpoint("GET", "/report", report, "read"),
     Endpoint("GET", "/drift", drift, "read"),
     Endpoint("GET", "/window", window, "read"),
+    Endpoint("POST", "/predict", predict, "read"),
+    Endpoint("POST", "/explain", explain, "read"),
+    Endpoint("POST", "/score", score, "read"),
+    Endpoint("POST", "/sample", sample, "read"),
+    Endpoint("POST", "/learn", learn, "learn"),
+    Endpoint("POST", "/unlearn", unlearn, "learn"),
+    Endpoint("POST", "/prior", prior, "learn"),
+    Endpoint("GET", "/openapi.json", openapi, "read", of_model=False),
 ]
 
 

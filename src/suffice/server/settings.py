@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Access", "Limits", "Settings"]
+__all__ = ["Access", "Limits", "Settings", "Verb"]
 
 Access = Literal["open", "read", "learn"]
 """What an address needs: nothing, or a token of the scope read or learn."""
+
+Verb = Literal["predicted", "explained", "scored", "sampled", "learned", "unlearned"]
+"""What was done with rows."""
 
 KILO, MEGA, GIGA = 1 << 10, 1 << 20, 1 << 30
 

@@ -1,9 +1,12 @@
-"""Watch a served model: predicted rows become windows of statistics, which are compared with the training rows.
+"""Watch a served model: rows become windows of statistics, which are compared with the training rows.
 
-Rows wait in memory for at most a second or some thousands of rows; then a thread of the watch summarises them. A
-window ends after the time that the settings give, or after many rows. It is then a look of the sequential bound of
-`suffice.monitoring.Monitor.update`. The window that is still open can be looked at, too, which spends no level: such a
-look may give a false alarm more often.
+Predicted rows are one sequence of windows, and learned rows, whose labels are known, are another, because clients often
+learn rows that they had predicted before. Rows wait in memory for at most a second or some thousands of rows; then a
+thread of the watch summarises them.
+
+A window ends after the time that the settings give. It is then a look of `suffice.monitoring.Monitor.update`, whose
+sequential bound keeps the probability of a false alarm at the level of the settings; both sequences share it. A look at
+a window that is still open spends no level: who looks often may see a false alarm more often.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -22,15 +24,15 @@ import numpy as np
 from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import SufficeError, without_warnings
 from suffice.monitoring import Drift, Window
-from suffice.numerics.types import Float
 from suffice.server.settings import Settings
+from suffice.tables import MatrixTable
 
 __all__ = ["ClosedWindow", "Watch"]
 
 LOG = logging.getLogger("suffice.server")
 AT_ONCE = 4_096  # rows that are summarised together
-SECONDS = 1.0  # that rows wait at most
-MOST_WAITING = 1 << 21  # rows that wait; more are not watched until the thread has caught up
+SECONDS = 1.0  # that rows wait at most, if others follow
+MOST_CELLS = 1 << 23  # that wait; more rows are not watched until the thread has caught up
 KEPT = 200  # closed windows
 
 
@@ -50,9 +52,65 @@ class ClosedWindow:
     end: float
     drift: Drift
 
+    def to_dict(self) -> dict[str, Any]:
+        """The window as JSON values."""
+        found = [{"column": each.column, "sentence": each.sentence} for each in self.drift.significant]
+        rows = self.drift.n_rows
+        return {"start": self.start, "end": self.end, "alarm": self.drift.alarm, "rows": rows, "findings": found}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that wait to be summarised."""
+
+    rows: Any
+    labels: Any
+    n_rows: int
+    n_cells: int
+
+
+class Sequence:
+    """Windows of rows, one after the other; only the thread of the watch uses it."""
+
+    def __init__(self, model: GenerativeClassifier, level: float, seconds: float) -> None:
+        self._monitor = model.monitor(level=level)
+        self._seconds = seconds
+        self.start = time.time()
+        self.open: Window | None = None
+        self.closed: deque[ClosedWindow] = deque(maxlen=KEPT)
+
+    def add(self, rows: Any, labels: Any) -> None:
+        """Add rows to the open window."""
+        found = self._monitor.window(rows, labels)
+        self.end_in_time()
+        self.open = found if self.open is None else self.open.merge(found)
+
+    def end_in_time(self) -> None:
+        """End the open window if its time is over."""
+        now = time.time()
+        if 0 <= now - self.start < self._seconds:
+            return
+        if self.open is not None:
+            self.closed.append(ClosedWindow(self.start, now, self._monitor.update(self.open)))
+        self.open, self.start = None, now
+
+    def look(self) -> Drift | None:
+        """What the open window shows, if it has rows."""
+        self.end_in_time()
+        return None if self.open is None else self._monitor.check(self.open)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The open window, and those that have ended, newest first, as JSON values."""
+        drift = self.look()
+        return {
+            "since": self.start,
+            "open": None if drift is None else drift.to_dict(),
+            "windows": [each.to_dict() for each in reversed(self.closed)],
+        }
+
 
 class Watch:
-    """Watches the rows that a model predicts; every method may be called from any thread.
+    """Watches the rows that a model predicts and learns; every method may be called from any thread.
 
     Parameters
     ----------
@@ -62,18 +120,17 @@ class Watch:
     """
 
     def __init__(self, model: GenerativeClassifier, settings: Settings) -> None:
-        self._monitor = model.monitor(level=settings.level)
-        self._names = model.fitted_.layout.feature_names
-        self._seconds = settings.window_seconds
+        level = settings.level / 2 if settings.learn else settings.level
+        self._predicted = Sequence(model, level, settings.window_seconds)
+        self._learned = Sequence(model, level, settings.window_seconds) if settings.learn else None
+        self._n_columns = len(model.fitted_.layout.names)
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, "suffice-watch")
-        self._waiting: list[tuple[Any, Any, int]] = []
-        self._n_waiting = self._missed = 0
+        self._waiting: list[Rows] = []
+        self._n_waiting = self._n_cells = self._missed = 0
         self._running: Future[None] | None = None
         self._since = 0.0
-        self._window: Window | None = None
-        self._start = time.time()
-        self._closed: deque[ClosedWindow] = deque(maxlen=KEPT)
+        self._ended = False
 
     def observe(self, rows: Any, n_rows: int, labels: Any = None) -> None:
         """Take rows into the window; this returns at once.
@@ -81,128 +138,98 @@ class Watch:
         Parameters
         ----------
         rows : array-like or table
-            As the prediction methods take them. It must not change afterwards.
+            As the prediction methods take them, or a table as the model reads it. It must not change afterwards.
         n_rows : int
         labels : array-like, optional
+            Of rows that were learned.
         """
+        n_cells = n_rows * self._n_columns
         with self._lock:
-            if self._n_waiting + n_rows > MOST_WAITING:
+            if self._ended or (self._waiting and self._n_cells + n_cells > MOST_CELLS):
                 self._missed += n_rows
                 return
             now = time.monotonic()
             if not self._waiting:
                 self._since = now
-            self._waiting.append((rows, labels, n_rows))
+            self._waiting.append(Rows(rows, labels, n_rows, n_cells))
             self._n_waiting += n_rows
-            if self._n_waiting >= AT_ONCE or now - self._since >= SECONDS:
-                self._start_summary()
-
-    def _start_summary(self) -> None:
-        """Let the thread summarise what waits, unless it is about to; the lock is held."""
-        if self._running is None or self._running.done():
-            self._running = self._thread.submit(self._summarize)
+            self._n_cells += n_cells
+            due = self._n_waiting >= AT_ONCE or now - self._since >= SECONDS
+            if due and (self._running is None or self._running.done()):
+                self._running = self._thread.submit(self._summarize)
 
     def _summarize(self) -> None:
-        while True:
+        """Summarise the rows that wait; runs on the thread of the watch."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        for each in _joined(waiting):
+            sequence = self._predicted if each.labels is None else self._learned
+            try:
+                with without_warnings():
+                    if sequence is not None:
+                        sequence.add(each.rows, each.labels)
+            except SufficeError:  # rows that only the model as it is now can read, such as those of a new class
+                self._miss(each.n_rows)
+            except Exception:
+                LOG.exception("Rows could not be watched.")
+                self._miss(each.n_rows)
             with self._lock:
-                waiting, self._waiting, self._n_waiting = self._waiting, [], 0
-            if not waiting:
-                return
-            for rows, labels, n_rows in _joined(waiting, self._names):
-                self._add(rows, labels, n_rows)
+                self._n_waiting -= each.n_rows
+                self._n_cells -= each.n_cells
 
-    def _add(self, rows: Any, labels: Any, n_rows: int) -> None:
-        """Add rows to the open window; runs on the thread of the watch alone."""
-        try:
-            with without_warnings():
-                found = self._monitor.window(rows, labels)
-        except SufficeError:  # rows that only the model as it is now can read, such as those of a new class
-            with self._lock:
-                self._missed += n_rows
-            return
-        except Exception:
-            LOG.exception("Rows could not be watched.")
-            return
-        ended = time.time() - self._start >= self._seconds
-        if ended:
-            self._end()
-        self._window = found if self._window is None else self._window.merge(found)
-
-    def _end(self) -> None:
-        """End the open window."""
-        now = time.time()
-        if self._window is not None:
-            drift = self._monitor.update(self._window)
-            self._closed.append(ClosedWindow(self._start, now, drift))
-        self._window, self._start = None, now
-
-    def look(self) -> tuple[Drift | None, list[ClosedWindow]]:
-        """What the open window shows now, if it has rows, and the windows that have ended, newest last."""
-        return self._thread.submit(self._look).result()
-
-    def _look(self) -> tuple[Drift | None, list[ClosedWindow]]:
-        self._summarize()
-        if time.time() - self._start >= self._seconds:
-            self._end()
-        return None if self._window is None else self._monitor.check(self._window), list(self._closed)
+    def _miss(self, n_rows: int) -> None:
+        with self._lock:
+            self._missed += n_rows
 
     @property
     def alarm(self) -> bool:
-        """Whether the newest window that has ended raised an alarm."""
-        return bool(self._closed) and self._closed[-1].drift.alarm
+        """Whether one of the newest windows that have ended raised an alarm."""
+        sequences = [self._predicted] if self._learned is None else [self._predicted, self._learned]
+        return any(each.closed[-1].drift.alarm for each in sequences if each.closed)
+
+    def look(self) -> Drift | None:
+        """What the open window of predicted rows shows now, if it has rows."""
+        return self._thread.submit(self._look).result()
+
+    def _look(self) -> Drift | None:
+        self._summarize()
+        return self._predicted.look()
 
     def window(self) -> Window | None:
-        """The statistics of the open window."""
-        return self._thread.submit(self._current).result()
+        """The statistics of the open window of predicted rows."""
+        return self._thread.submit(self._window).result()
 
-    def _current(self) -> Window | None:
+    def _window(self) -> Window | None:
         self._summarize()
-        return self._window
+        return self._predicted.open
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, as a dictionary of JSON values."""
-        drift, closed = self.look()
-        return {
-            "alarm": self.alarm,
-            "since": self._start,
-            "missed": self._missed,
-            "open": None if drift is None else drift.to_dict(),
-            "windows": [{"start": each.start, "end": each.end, **_summary(each.drift)} for each in reversed(closed)],
-        }
+        return self._thread.submit(self._to_dict).result()
+
+    def _to_dict(self) -> dict[str, Any]:
+        self._summarize()
+        predicted = self._predicted.to_dict()
+        learned = None if self._learned is None else self._learned.to_dict()
+        return {"alarm": self.alarm, "missed": self._missed, **predicted, "learned": learned}
 
     def close(self) -> None:
         """End the thread."""
+        with self._lock:
+            self._ended = True
         self._thread.shutdown(wait=True, cancel_futures=True)
 
 
-def _joined(waiting: list[tuple[Any, Any, int]], names: Sequence[str] | None) -> list[tuple[Any, Any, int]]:
-    """Rows without labels that are matrices of one shape, joined: small requests are summarised together.
-
-    A model that knows its columns by ``names`` gets them as a table.
-    """
-    together: dict[tuple[int, str], list[Any]] = {}
+def _joined(waiting: list[Rows]) -> list[Rows]:
+    """Tables of numbers without labels, as one table: small requests are summarised together."""
+    together: dict[int, list[Rows]] = {}
     out = []
     for each in waiting:
-        rows, labels, _ = each
-        if labels is None and isinstance(rows, np.ndarray) and rows.ndim == 2:
-            together.setdefault((rows.shape[1], rows.dtype.str), []).append(rows)
+        if each.labels is None and isinstance(each.rows, MatrixTable):
+            together.setdefault(each.rows.x.shape[1], []).append(each)
         else:
             out.append(each)
-    for matrices in together.values():
-        rows = matrices[0] if len(matrices) == 1 else np.concatenate(matrices)
-        out.append((rows if names is None else _table(rows, names), None, len(rows)))
+    for group in together.values():
+        rows = group[0].rows if len(group) == 1 else MatrixTable(np.concatenate([each.rows.x for each in group]))
+        out.append(Rows(rows, None, len(rows), sum(each.n_cells for each in group)))
     return out
-
-
-def _table(rows: Float, names: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    return pa.table([pa.array(column) for column in np.ascontiguousarray(rows.T)], names=list(names))
-
-
-def _summary(drift: Drift) -> dict[str, Any]:
-    return {
-        "alarm": drift.alarm,
-        "rows": drift.n_rows,
-        "findings": [{"column": each.column, "sentence": each.sentence} for each in drift.significant],
-    }

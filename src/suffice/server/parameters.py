@@ -1,0 +1,125 @@
+"""JSON documents that are not rows: what to draw, and a class prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from suffice.estimators import GenerativeClassifier
+from suffice.estimators.drawn_rows import drawn_tables
+from suffice.exceptions import did_you_mean, listed, short
+from suffice.learning.fitted import Fitted
+from suffice.server.answers import class_named
+from suffice.server.problems import Problem
+from suffice.server.row_plans import described
+from suffice.server.settings import Limits
+from suffice.sources.engine_types import ArrowTable
+
+__all__ = ["SampleRequest", "given_prior"]
+
+PRIORS = ("data", "uniform")
+LARGEST = 1 << 32
+
+
+@dataclass(frozen=True)
+class SampleRequest:
+    """Rows to draw.
+
+    Attributes
+    ----------
+    rows : int
+    label : object, optional
+        Their class, as text, number or truth value; by default classes are drawn from the prior.
+    seed : int, optional
+    length : int, optional
+        Words of each text.
+    """
+
+    rows: int
+    label: Any = None
+    seed: int | None = None
+    length: int | None = None
+
+    @classmethod
+    def of(cls, document: Any, limits: Limits) -> Self:
+        """Check a document such as ``{"rows": 2, "class": "a", "seed": 0}``."""
+        members = _members(document, ("rows", "class", "seed", "length"), '{"rows": 10}')
+        if "rows" not in members:
+            raise Problem(400, 'The document has no member "rows", the number of rows to draw.')
+        rows = _whole(members["rows"], "rows", 1, limits.sampled)
+        seed = None if members.get("seed") is None else _whole(members["seed"], "seed", 0, LARGEST)
+        length = None if members.get("length") is None else _whole(members["length"], "length", 0, 10_000)
+        return cls(rows, members.get("class"), seed, length)
+
+    def drawn(self, model: GenerativeClassifier) -> ArrowTable:
+        """Draw the rows."""
+        import pyarrow as pa
+
+        label = None if self.label is None else _class(model.fitted_, self.label)
+        return pa.concat_tables(drawn_tables(model, self.rows, label, self.length, self.seed))
+
+
+def given_prior(document: Any, fitted: Fitted) -> str | dict[Hashable, float]:
+    """The class prior of a document such as ``{"prior": {"a": 0.3, "b": 0.7}}`` or ``{"prior": "uniform"}``.
+
+    Raises `Problem` if classes are missing or unknown, or if the probabilities are not numbers; the model checks their
+    sum.
+    """
+    members = _members(document, ("prior",), '{"prior": "uniform"}')
+    prior = members.get("prior")
+    if isinstance(prior, str) and prior in PRIORS:
+        return prior
+    if not isinstance(prior, Mapping):
+        raise Problem(
+            422, f'"prior" is {described(prior)}; expected {listed(list(PRIORS))} or a number for each class.'
+        )
+    found = {class_named(fitted, name, "prior"): _probability(value, name) for name, value in prior.items()}
+    missing = [label for label in fitted.classes.labels.tolist() if label not in found]
+    if missing:
+        raise Problem(422, f"The prior has no probability for {listed(missing)}. Give one for each class.")
+    return found
+
+
+def _members(document: Any, known: Iterable[str], example: str) -> Mapping[str, Any]:
+    """The members of an object; raises `Problem` for another document, or a member without a meaning."""
+    if not isinstance(document, dict):
+        raise Problem(400, f"The body is {described(document)}; expected an object such as {example}.")
+    known = list(known)
+    for name in document:
+        if name not in known:
+            raise Problem(
+                400,
+                f"The member {short(name)} of the document has no meaning.{did_you_mean(name, known)} "
+                f"The members are {listed(known)}.",
+            )
+    return document
+
+
+def _whole(value: Any, name: str, least: int, most: int) -> int:
+    if type(value) is not int or not least <= value <= most:
+        shown = str(value) if type(value) in (int, float) else described(value)
+        status = 413 if name == "rows" and type(value) is int and value > most else 422
+        raise Problem(
+            status, f'"{name}" is {shown:.40}; expected a whole number from {least} to {most:,}.', argument=name
+        )
+    return value
+
+
+def _probability(value: Any, name: str) -> float:
+    if type(value) not in (int, float) or not (0 <= value <= 1 and math.isfinite(value)):
+        shown = str(value) if type(value) in (int, float) else described(value)
+        raise Problem(
+            422, f"The prior of {short(name)} is {shown:.40}; expected a number from 0 to 1.", argument="prior"
+        )
+    return float(value)
+
+
+def _class(fitted: Fitted, label: Any) -> Hashable:
+    """The class of a JSON value."""
+    labels = fitted.classes.labels.tolist()
+    if isinstance(label, list | dict):
+        raise Problem(422, f'"class" is {described(label)}; expected one of {listed(labels)}.', argument="class")
+    found = next((each for each in labels if each == label and isinstance(each, bool) == isinstance(label, bool)), None)
+    return class_named(fitted, str(label), "class") if found is None else found
