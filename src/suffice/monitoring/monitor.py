@@ -407,8 +407,8 @@ def _with_profile(
     n = weight * scale
     variance = m2 / weight * n / (n - 1) if n > 1 else math.nan
     known = facts if facts.mean == facts.mean else replace(facts, mean=mean, variance=variance)
-    if math.isnan(known.variance):
-        known = replace(known, variance=variance)
+    if math.isnan(known.variance) or known.implied:
+        known = replace(known, variance=variance, implied=False)
     if math.isnan(known.weight):
         known = replace(known, weight=n, missing=float(bins[-1]))
     if math.isnan(known.missing):

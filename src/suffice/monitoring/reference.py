@@ -5,8 +5,9 @@ The statistics of the model are exact facts of the training rows. Summed over th
     n = Σ_k n_k,   mean = Σ_k n_k m_k / n,   variance = Σ_k (n_k v_k + n_k (m_k − mean)²) / (n − 1),
 
 the counts of levels, of bins (histograms and bins of averaged dependence), of missing cells, and of the documents that
-have a word. Where the statistic has no squares (Poisson, geometric, exponential, multinomial) the variance is unknown.
-So are the distribution of log p(x) and of the posterior of rows that the model has not learned: `Profile`, stored by
+have a word. Where the statistic has no squares, the variance of a class is that of its family with the mean m: m for
+Poisson, m² for exponential, m(1 + m) for geometric columns; it is a parameter rather than a fact of the rows, and used
+as a lower bound alone. For counts that share a total (multinomial) it is unknown. So are the distribution of log p(x) and of the posterior of rows that the model has not learned: `Profile`, stored by
 `suffice.fit`, or reference rows provide them, and bins of all numbers.
 
 A model that was built from parameters has no rows: its classes are weighted by its prior, and its counts are infinite.
@@ -40,6 +41,7 @@ from suffice.tables import Levels
 
 __all__ = ["NumberFacts", "Reference", "reference_of"]
 
+IMPLIED = ("exponential", "geometric", "poisson")  # families whose statistic has no squares
 MOST_CUTS = 23  # of a column, so at most 24 bins
 
 
@@ -55,6 +57,8 @@ class NumberFacts:
         Upper ends of its bins but the last; empty without bins.
     bins : array of shape (B,)
         Weight of each bin.
+    implied : bool
+        Whether the variance is that of the family with this mean, not that of the rows.
     """
 
     weight: float
@@ -63,6 +67,7 @@ class NumberFacts:
     missing: float
     cuts: tuple[float, ...] = ()
     bins: Float | None = None
+    implied: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +148,13 @@ def _facts(block: Block, statistic: Statistic, shares: Float, *, infinite: bool)
         spread = squares / np.maximum(n if infinite else n - 1, 1e-300)
         spread[n <= 1] = squares[n <= 1] if infinite else np.nan
     known = block.family.accepts_missing and block.independent
+    implied = block.family.name in IMPLIED and not infinite
     out = {}
     for j in range(d):
         missing = 0.0 if not known else max(total - float(n[j]), 0.0)
         missing = 0.0 if missing < 1e-9 * total else missing
-        out[j] = NumberFacts(float(n[j]), float(centre[j]), float(spread[j]), np.nan if infinite else missing)
+        missing = np.nan if infinite else missing
+        out[j] = NumberFacts(float(n[j]), float(centre[j]), float(spread[j]), missing, implied=implied)
     return _Facts(out, {})
 
 
@@ -169,7 +176,8 @@ def _class_moments(block: Block, statistic: Statistic) -> tuple[Float, Float, Fl
         return weight, statistic.total / np.where(weight > 0, weight, 1.0), None
     assert isinstance(statistic, CellSums)
     weight, mean = statistic.weight, statistic.total[:, 0] / np.where(statistic.weight > 0, statistic.weight, 1.0)
-    return weight, mean, mean * (1 - mean) if block.family.values == "truth" else None
+    variance = {"exponential": mean**2, "geometric": mean * (1 + mean), "poisson": mean}.get(block.family.name)
+    return weight, mean, mean * (1 - mean) if block.family.values == "truth" else variance
 
 
 def _scatter_moments(statistic: Scatter | PooledScatter) -> tuple[Float, Float, Float]:

@@ -1,4 +1,4 @@
-"""Tests of two samples that are given as sums: is a window drawn from the same distribution as the reference?
+"""Tests of two samples that are given as sums: whether a window has the distribution of the reference.
 
 Every test is exact or has the right level at any number of rows, or it is withheld (NaN). n rows of a window are
 compared with N rows of a reference; N is ∞ for parameters.
@@ -18,14 +18,18 @@ alone, so heavy tails, skewness and scale do not matter; for a normal column T�
 statistic, χ² over at most eight groups of bins, finds any other change. The p-value of a column is three times the
 least of the three.
 
-*Numbers with moments only* (`mean_p_value`, `variance_p_value`), if the model has no bins. Welch's t, with the skewness
-of the window removed by Hall's cubic transformation,
+*Numbers with moments only* (`mean_p_value`, `variance_p_value`), if the model has no bins. The mean is compared by
 
-    t = √n (g + γ g²/3 + γ² g³/27) + γ/(6√n),    g = (m − m₀)/s,
+    t = (m − m₀)/√(v (1/n + 1/N)),    v = max(s², s₀²),
 
-withheld below 50 rows, or below 25 γ² (Cochran's rule). The ratio of variances has an F distribution with
-2n/(κ − 1) and 2N/(κ − 1) degrees of freedom, where κ is the kurtosis of the window: for normal columns (κ = 3) this is
-the F-test. It is withheld below 100 rows, or below 30 κ.
+with n − 1 degrees of freedom. A window that by chance lacks the rare large values of a skewed or heavy-tailed column has
+too small an s², and one with too many of them too large an m; the larger of the two variances bounds both errors. If
+the statistic of the model has no squares, s₀² is that of its family with the mean m₀ (none for counts that share a
+total). The mean is withheld below 20 rows.
+Of the variance only a rise is tested, by the F distribution with 2(n − 1)/(κ − 1) and 2(N − 1)/(κ − 1) degrees of
+freedom, where κ is the kurtosis of the window: for normal columns (κ = 3) this is the F-test. Outliers raise s² and κ
+together; the test is withheld if there are fewer than 30 κ rows on either side. A fall may be the lack of outliers,
+about which the statistics of the model know nothing, so it needs bins. The p-value of a column is twice the least of the two.
 
 *Levels* (`chi_square`). Pearson's χ² of two samples, where levels with fewer than five expected rows of the window are
 pooled. Its distribution is a gamma distribution with the exact mean and variance of the statistic: with p the shares
@@ -59,8 +63,8 @@ __all__ = [
 ]
 
 LEAST_EXPECTED = 5.0
-LEAST_FOR_MEAN, LEAST_FOR_VARIANCE = 50.0, 100.0
-COCHRAN = 25.0
+LEAST_FOR_MEAN, LEAST_FOR_VARIANCE = 20.0, 50.0
+TAILS = 30.0  # rows per kurtosis
 GROUPS = 8
 MOST_TERMS = 20_000  # of a tail
 
@@ -195,45 +199,35 @@ def _score_tails(
 
 
 def mean_p_value(moments: Float, n: float, mean: float, variance: float, big_n: float) -> tuple[float, float]:
-    """Transformed t statistic and p-value of the mean of a window (its moments, and effective rows) against another.
+    """t statistic and p-value of the mean of a window (its moments, and effective rows) against that of a reference.
 
     The variance of the reference is NaN if it is unknown.
     """
-    weight, own, m2, m3, _ = moments
-    own_variance = m2 / weight * n / (n - 1) if weight > 0 and n > 1 else math.nan
-    if not (n >= LEAST_FOR_MEAN and own_variance > 0):
+    weight, own, m2, _, _ = moments.tolist()
+    if not (n >= LEAST_FOR_MEAN and weight > 0):
         return math.nan, math.nan
-    skew = float(m3 / weight / (m2 / weight) ** 1.5)
-    if not (n >= COCHRAN * skew**2):
-        return math.nan, math.nan
-    known = own_variance if math.isnan(variance) else variance
-    parts = own_variance / n, 0.0 if math.isinf(big_n) else known / big_n
-    root = math.sqrt(sum(parts))
-    freedom = sum(parts) ** 2 / (parts[0] ** 2 / (n - 1) + (parts[1] ** 2 / max(big_n - 1, 1) if parts[1] else 0.0))
-    # The skewness of the difference is that of the window's mean, less that of the reference's.
-    both = 1 / n + (0.0 if math.isinf(big_n) else 1 / big_n)
-    slant = skew * (1 / n**2 - (0.0 if math.isinf(big_n) else 1 / big_n**2)) / both**1.5
-    t = (own - mean) / root
-    t = t + slant * t**2 / 3 + slant**2 * t**3 / 27 + slant / 6
-    return float(t), float(2 * special.stdtr(freedom, -abs(t)))
+    mine = m2 / weight * n / (n - 1)
+    largest = mine if math.isnan(variance) else max(mine, variance)
+    if not largest > 0:
+        return (0.0, 1.0) if own == mean else (math.nan, math.nan)
+    t = (own - mean) / math.sqrt(largest * (1 / n + 1 / big_n))
+    return t, float(2 * special.stdtr(n - 1, -abs(t)))
 
 
 def variance_p_value(moments: Float, n: float, variance: float, big_n: float) -> tuple[float, float]:
-    """Ratio of variances and p-value, with the kurtosis of the window."""
-    weight, _, m2, _, m4 = moments
+    """Ratio of variances, and p-value of a rise, with the kurtosis of the window."""
+    weight, _, m2, _, m4 = moments.tolist()
     if not (n >= LEAST_FOR_VARIANCE and variance > 0 and m2 > 0):
         return math.nan, math.nan
-    kurtosis = float(m4 / weight / (m2 / weight) ** 2)
-    if n < 30 * kurtosis:
+    kurtosis = m4 / weight / (m2 / weight) ** 2
+    if min(n, big_n) < TAILS * kurtosis:
         return math.nan, math.nan
-    ratio = float(m2 / weight * n / (n - 1) / variance)
+    ratio = m2 / weight * n / (n - 1) / variance
     factor = 2 / max(kurtosis - 1, 0.1)
-    mine, theirs = factor * (n - 1), factor * (big_n - 1)
+    mine = factor * (n - 1)
     if math.isinf(big_n):
-        tails = float(special.chdtrc(mine, mine * ratio)), float(special.chdtr(mine, mine * ratio))
-    else:
-        tails = float(special.fdtrc(mine, theirs, ratio)), float(special.fdtr(mine, theirs, ratio))
-    return ratio, _two_sided(tails)
+        return ratio, float(special.chdtrc(mine, mine * ratio))
+    return ratio, float(special.fdtrc(mine, factor * (big_n - 1), ratio))
 
 
 class LevelTest(NamedTuple):
