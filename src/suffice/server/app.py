@@ -51,7 +51,8 @@ def build(hosts: Hosts, settings: Settings, tokens: Tokens | None = None) -> ASG
     app.state.metrics = metrics = Metrics(hosts, {each.path for each in ENDPOINTS if each.path})
     for host in hosts.values():
         host.count = metrics.rows
-    return Metered(Guard(HotPath(app, hosts), settings, tokens, access_of), metrics)
+    guard = Guard(app, settings, tokens, access_of)
+    return HotPath(Metered(guard, metrics), hosts, guard, metrics)
 
 
 @asynccontextmanager

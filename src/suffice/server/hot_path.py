@@ -11,7 +11,9 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from json import scanner
+from logging import INFO
 from operator import itemgetter
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,9 @@ from suffice.server.batching import Batcher
 from suffice.server.bodies import MEDIA_TYPES
 from suffice.server.hosting import Host, Hosts
 from suffice.server.json_rows import DECODER
+from suffice.server.metrics import Metrics
 from suffice.server.row_plans import NUMBERS, model_rows, plan_of, table_of
+from suffice.server.security import ACCESS, SAFE_HEADERS, Guard, log_answer
 from suffice.tables import MatrixTable
 
 __all__ = ["HotPath"]
@@ -52,12 +56,15 @@ class HotPath:
     Parameters
     ----------
     app : ASGI application
-        The long way.
+        The long way, with all checks.
     hosts : Hosts
+    guard : Guard
+        Checks the requests of the short way, too.
+    metrics : Metrics
     """
 
-    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, hosts: Hosts, guard: Guard, metrics: Metrics) -> None:
+        self._app, self._guard, self._metrics = app, guard, metrics
         executor = ThreadPoolExecutor(2, "suffice-predict")
         served = {name: Served(host, executor) for name, host in hosts.items()}
         self._served = {f"/models/{name}/predict": each for name, each in served.items()}
@@ -70,15 +77,29 @@ class HotPath:
         if served is None or scope["method"] != "POST" or scope["query_string"] or not _is_plain(scope["headers"]):
             await self._app(scope, receive, send)
             return
+        guard, metrics, began = self._guard, self._metrics, perf_counter()
+        if not guard.allows(scope):
+            await self._app(scope, receive, send)
+            return
         message = await receive()
+        guard.running += 1
+        metrics.in_flight += 1
         try:
             content = await served.answer(_rows_of(message))
-        except UnusualError:
+        except Exception:  # the long way answers, or says what is wrong
+            content = b""
+        finally:
+            guard.running -= 1
+            metrics.in_flight -= 1
+        if not content:
             await self._app(scope, _replayed(message, receive), send)
             return
-        headers = [(b"content-type", JSON), (b"content-length", str(len(content)).encode())]
+        headers = [(b"content-type", JSON), (b"content-length", str(len(content)).encode()), *SAFE_HEADERS]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": content})
+        metrics.answered(scope["path"], 200, perf_counter() - began)
+        if ACCESS.isEnabledFor(INFO):
+            log_answer(scope, 200)
 
 
 def _is_plain(headers: Sequence[tuple[bytes, bytes]]) -> bool:

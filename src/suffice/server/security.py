@@ -21,7 +21,7 @@ from suffice.server.problems import MEDIA_TYPE, Problem
 from suffice.server.settings import Access, Settings
 from suffice.server.tokens import Tokens
 
-__all__ = ["Guard", "check_address", "document_policy", "is_loopback"]
+__all__ = ["ACCESS", "SAFE_HEADERS", "Guard", "check_address", "document_policy", "is_loopback", "log_answer"]
 
 LOG = logging.getLogger("suffice.server")
 ACCESS = logging.getLogger("suffice.server.access")
@@ -91,6 +91,14 @@ class Guard:
         finally:
             self.running -= 1
 
+    def allows(self, scope: Scope) -> bool:
+        """Whether a request passes all checks, for an application that answers some requests without the others."""
+        try:
+            self._check(scope)
+        except Problem:
+            return False
+        return self.running < self._most
+
     async def _run(self, scope: Scope, receive: Receive, answer: _SafeAnswer) -> None:
         try:
             async with asyncio.timeout(self._seconds) as limit:
@@ -100,7 +108,7 @@ class Guard:
                 raise
             sentence = f"The answer took longer than {self._seconds:g} seconds. Send fewer rows in one request."
             if answer.started:  # uvicorn cuts the connection when an answer is incomplete
-                LOG.warning("%s %s: %s", scope["method"], answer.path, sentence)
+                LOG.warning("%s %s: %s", scope["method"], _path_of(scope), sentence)
             else:
                 await answer.refuse(Problem(503, sentence, {"Retry-After": "10"}))
 
@@ -171,16 +179,22 @@ def _check_origin(method: str, headers: dict[bytes, bytes], host: str) -> None:
         raise Problem(403, OTHER_SITE)
 
 
+def log_answer(scope: Scope, status: int) -> None:
+    """Log that a request was answered, without its query."""
+    client = (scope.get("client") or ("-",))[0]
+    ACCESS.info('%s "%s %s" %d', client, scope["method"], _path_of(scope), status)
+
+
+def _path_of(scope: Scope) -> str:
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return ascii(raw.decode("latin-1"))[1:201]
+
+
 class _SafeAnswer:
     """Sends an answer with the headers that make it safe, and logs it without its query, which may hold values."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope, self._send, self.started = scope, send, False
-
-    @property
-    def path(self) -> str:
-        raw: bytes = self._scope.get("raw_path") or self._scope["path"].encode()
-        return ascii(raw.decode("latin-1"))[1:201]
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -189,8 +203,7 @@ class _SafeAnswer:
             names = {name.lower() for name, _ in given}
             message["headers"] = [*given, *(each for each in SAFE_HEADERS if each[0] not in names)]
             if ACCESS.isEnabledFor(logging.INFO):
-                client = (self._scope.get("client") or ("-",))[0]
-                ACCESS.info('%s "%s %s" %d', client, self._scope["method"], self.path, message["status"])
+                log_answer(self._scope, message["status"])
         await self._send(message)
 
     async def refuse(self, problem: Problem) -> None:
