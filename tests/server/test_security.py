@@ -40,7 +40,7 @@ READS = [
 ]
 LEARNS = [f"POST {start}{path}" for start in ("", "/models/{name}") for path in ("/learn", "/unlearn", "/prior")]
 NEEDED = {**dict.fromkeys(OPEN, "open"), **dict.fromkeys(READS, "read"), **dict.fromkeys(LEARNS, "learn")}
-ROWS = b'{"rows": [{"x": 1.5}]}'
+ROWS = b'{"rows": [{"0": 1.5}]}'
 
 
 def bearer(token):
@@ -443,20 +443,13 @@ def test_websockets_are_not_answered():
     asyncio.run(guarded(run)({"type": "websocket", "headers": []}, None, None))
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_loopback_addresses(address):
+    assert is_loopback(address)
+
+
 @pytest.mark.parametrize(
-    ("address", "local"),
-    [
-        ("127.0.0.1", True),
-        ("127.8.8.8", True),
-        ("::1", True),
-        ("localhost", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("192.168.1.1", False),
-        ("", False),
-        ("fe80::1", False),
-        ("localhost.evil.example", False),
-    ],
+    "address", ["0.0.0.0", "::", "192.168.1.1", "fe80::1", "", "example.org", "localhost.evil.example"]
 )
-def test_loopback_addresses(address, local):
-    assert is_loopback(address) is local
+def test_other_addresses(address):
+    assert not is_loopback(address)

@@ -187,7 +187,7 @@ def log_answer(scope: Scope, status: int) -> None:
 
 def _path_of(scope: Scope) -> str:
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
-    return ascii(raw.decode("latin-1"))[1:201]
+    return ascii(raw.decode("latin-1"))[1:-1][:200]
 
 
 class _SafeAnswer:
