@@ -10,6 +10,7 @@ CONTEXT.set_forkserver_preload(
         *(f"suffice.cli.{name}" for name in ("group", "fit", "predict", "evaluate", "explain", "remove", "merge")),
         *("suffice.cli.compare", "suffice.cli.saved_model", "suffice.api", "suffice.comparison"),
         *("suffice.naive_bayes", "suffice.discriminant_analysis", "suffice.sources.files", "suffice.model_file"),
+        *("suffice.cli.monitor", "suffice.monitoring.history_file", "suffice.monitoring.rendering"),
         *("sklearn.metrics", "sklearn.linear_model", "sklearn.pipeline", "sklearn.impute", "sklearn.compose"),
         *("pyarrow.csv", "pyarrow.parquet", "safetensors.numpy"),
     ]

@@ -79,7 +79,7 @@ def test_examples_run(name, folder):
 
 
 def test_reporting_commands_speak_json():
-    for name in ("fit", "evaluate", "inspect", "report", "explain", "merge", "remove"):
+    for name in ("fit", "evaluate", "inspect", "report", "explain", "merge", "monitor", "remove"):
         assert "--json" in ran(name, "--help")
 
 

@@ -208,7 +208,7 @@ def test_a_history_has_one_level_and_one_model(model, window, tmp_path):
     path = tmp_path / "h.history"
     next_look(path, model.monitor(*table(200, seed=1)), window)
     before = path.read_bytes()
-    with pytest.raises(InputError, match="has the level 0.05; got 0.01") as caught:
+    with pytest.raises(InputError, match=r"has the level 0\.05; got 0\.01") as caught:
         next_look(path, model.monitor(*table(200, seed=1), level=0.01), window)
     assert caught.value.argument == "level"
     other = NaiveBayes().fit(*table(400, seed=5)).monitor()

@@ -40,6 +40,7 @@ MODULES: dict[str, str | None] = {
     "suffice.learning.labelled_tables": "docs/files.md",
     "suffice.learning.prior_shift": "docs/imbalance.md",
     "suffice.learning.training_rows": "docs/files.md",
+    "suffice.monitoring": "docs/monitoring.md",
     "suffice.plotting": "docs/plotting.md",
     "suffice.report": "docs/report.md",
     "suffice.server": "docs/serving.md",
