@@ -147,7 +147,11 @@ def _posts(model: Description, settings: Settings) -> Iterator[tuple[str, Access
     def asked(verb: str, summary: str, answer: str, **parts: Any) -> tuple[str, Access, Json]:
         return verb, "read", _operation(name, verb, summary, _answers(f"{name}.{answer}"), body=rows, **parts)
 
-    yield asked("predict", "Label and posterior of each row.", "Predictions")
+    choices = [
+        _query("keep", "all: a table is answered by a table that begins with its own columns.", "all"),
+        _query("watch", "no: the rows are not compared with the training rows; see drift.", "no"),
+    ]
+    yield asked("predict", "Label and posterior of each row.", "Predictions", parameters=choices)
     if model["explains"]:
         odds = [
             _query("class", "The class that is explained; by default the predicted one.", classes[0]),

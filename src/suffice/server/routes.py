@@ -150,13 +150,12 @@ async def report(request: Request) -> Response:
 
 
 async def predict(request: Request) -> Response:
-    """Label and posterior of each row."""
-    host, keep = host_of(request), _query(request, "keep").get("keep", "none")
-    if keep not in ("all", "none"):
-        raise Problem(400, f"keep={keep!r:.80} is not known. Use keep=all for the columns of the table, or keep=none.")
+    """Label and posterior of each row; ``watch=no`` is for rows that a person tries out, which are not watched."""
+    host, query = host_of(request), _query(request, "keep", "watch")
+    keep, watch = _choice(query, "keep", "none", "all"), _choice(query, "watch", "yes", "no")
 
     def answered(rows: Any, n: int) -> None:
-        host.answered("predicted", n, rows)
+        host.answered("predicted", n, rows if watch == "yes" else None)
 
     return await _about_rows(request, Predict(host.model, answered=answered, keep=keep == "all"))
 
@@ -166,6 +165,8 @@ async def explain(request: Request) -> Response:
     host, query = host_of(request), _query(request, "class", "against")
     model = host.model
     classes = [class_named(model.fitted_, query.get(name), name) for name in ("class", "against")]
+    if classes[0] is not None and classes[0] == classes[1]:
+        raise Problem(422, "class and against name the same class. Leave one of them out.", argument="against")
     operation = Explain(model, _limits(request).explained, _counted(host, "explained"), *classes)
     return await _about_rows(request, operation)
 
@@ -268,6 +269,14 @@ def _query(request: Request, *known: str) -> dict[str, str]:
             raise Problem(400, f"The parameter {short(name)} of the address {what}{'.' * (name in found)}{names}")
         found[name] = value
     return found
+
+
+def _choice(query: dict[str, str], name: str, default: str, other: str) -> str:
+    """A parameter of the address that has two values."""
+    value = query.get(name, default)
+    if value not in (default, other):
+        raise Problem(400, f"{name}={value!r:.80} is not known. Use {name}={default}, the default, or {name}={other}.")
+    return value
 
 
 class TableResponse(StreamingResponse):

@@ -27,8 +27,8 @@ function makeModel(description) {
     description,
     address: (verb) => `${base}/${verb}`,
     color: (k) => (k >= 0 && k < COLORS ? k : "none"),
-    /** Predictions of rows: `{label, probabilities}` of each. */
-    predict: async (rows) => (await askJson(`${base}/predict`, { rows })).predictions,
+    /** Predictions of rows that a person tries out: `{label, probabilities}` of each. */
+    predict: async (rows) => (await askJson(`${base}/predict?watch=no`, { rows })).predictions,
     /** Read the description again: the model has changed. */
     refresh: async () => {
       model.description = await askJson(base);

@@ -77,7 +77,7 @@ export function predictView(root, model) {
       showParts();
       if (!chosenByPerson) followStrongest();
     } catch (error) {
-      refused(error instanceof Gone ? null : error.message);
+      refused(error instanceof Gone ? null : error.message.replace(/^Row 0 /, "This row "));
     }
     if (isNewest()) root.setAttribute("aria-busy", "false");
   }
