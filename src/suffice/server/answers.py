@@ -21,7 +21,6 @@ from suffice.engines.prediction_tables import LOG_DENSITY, predicted_labels, pre
 from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import ClassError, InputError, SufficeError, did_you_mean, listed, short, without_warnings
 from suffice.learning.fitted import Fitted
-from suffice.numerics.types import Codes, Float
 from suffice.server.bodies import (
     MEDIA_TYPES,
     TABLES,
@@ -141,7 +140,7 @@ class Predict(Operation):
         codes, ties = bayes.decide_by_posterior(probabilities)
         if len(ties):
             codes[ties] = np.searchsorted(self.model.classes_, self.model.predict(rows)[ties])
-        return json_predictions(self.label_texts, codes, probabilities)
+        return json_predictions(self.label_texts, codes.tolist(), probabilities.tolist())
 
     @property
     def keeps(self) -> bool:
@@ -166,14 +165,14 @@ class Predict(Operation):
         return prediction_table(prediction_names(classes.tolist()), pa.array(classes[:0]), np.empty((0, len(classes))))
 
 
-def json_predictions(labels: Sequence[str], codes: Codes, probabilities: Float) -> list[str]:
+def json_predictions(labels: Sequence[str], codes: Sequence[int], probabilities: Sequence[list[float]]) -> list[str]:
     """Labels and probabilities as JSON; null for a row whose probabilities are NaN.
 
-    >>> json_predictions(['"a"', '"b"'], np.array([1]), np.array([[0.25, 0.75]]))
+    >>> json_predictions(['"a"', '"b"'], [1], [[0.25, 0.75]])
     ['{"label": "b", "probabilities": [0.25, 0.75]}']
     """
     out = []
-    for code, row in zip(codes.tolist(), probabilities.tolist(), strict=True):
+    for code, row in zip(codes, probabilities, strict=True):
         if row[0] != row[0]:
             out.append(f'{{"label": null, "probabilities": {json.dumps([None] * len(row))}}}')
         else:
