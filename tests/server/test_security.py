@@ -3,6 +3,7 @@
 import asyncio
 import logging
 
+import pyarrow as pa
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -40,7 +41,8 @@ READS = [
 ]
 LEARNS = [f"POST {start}{path}" for start in ("", "/models/{name}") for path in ("/learn", "/unlearn", "/prior")]
 NEEDED = {**dict.fromkeys(OPEN, "open"), **dict.fromkeys(READS, "read"), **dict.fromkeys(LEARNS, "learn")}
-ROWS = b'{"rows": [{"0": 1.5}]}'
+ROWS = b'{"rows": [{"x": 1.5}]}'
+JSON = ("Content-Type", "application/json")
 
 
 def bearer(token):
@@ -51,7 +53,7 @@ def bearer(token):
 def hosts(tmp_path_factory):
     """One model, which learns."""
     path = tmp_path_factory.mktemp("models") / "m.suffice"
-    NaiveBayes().fit([[1.0], [2.0], [5.0], [7.0]], ["a", "a", "b", "b"]).save(path)
+    NaiveBayes().fit(pa.table({"x": [1.0, 2.0, 5.0, 7.0]}), ["a", "a", "b", "b"]).save(path)
     found = Hosts([open_host("m", str(path), Settings(learn=True))])
     yield found
     found.close()
@@ -59,19 +61,31 @@ def hosts(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def app(hosts):
-    return build(hosts, Settings(learn=True, host_names=("models.example", "10.1.2.3", "fd00::5")), TOKENS)
+    return started(build(hosts, Settings(learn=True, host_names=("models.example", "10.1.2.3", "fd00::5")), TOKENS))
 
 
 @pytest.fixture(scope="module")
 def local(hosts):
     """Without tokens."""
-    return build(hosts, Settings(learn=True))
+    return started(build(hosts, Settings(learn=True)))
+
+
+def router_of(app):
+    """The application within its layers."""
+    while not isinstance(app, Starlette):
+        app = app._app
+    return app
+
+
+def started(app):
+    """An application as it is when the server runs."""
+    router_of(app).state.ready = True
+    return app
 
 
 def routes_of(app):
     """Methods and templates of all routes, from the router of the application."""
-    while not isinstance(app, Starlette):
-        app = app._app
+    app = router_of(app)
     assert all(isinstance(each, Route) for each in app.routes)
     return [f"{method} {each.path}" for each in app.routes for method in sorted(each.methods - {"HEAD"})]
 
@@ -109,10 +123,23 @@ def test_a_route_answers_only_with_a_token_of_its_scope(app, route):
             assert found.status < 500
 
 
+def test_small_requests_pass_the_same_checks(app):
+    """Predictions of a few rows skip the router."""
+    for path in ("/predict", "/models/m/predict"):
+        assert ask(app, "POST", path, [JSON], ROWS).status == 401
+        assert ask(app, "POST", path, [JSON, *bearer("wrong" * 5)], ROWS).status == 401
+        assert ask(app, "POST", path, [JSON, *bearer(READ), *bearer(READ)], ROWS).status == 400
+        found = ask(app, "POST", path, [JSON, *bearer(READ)], ROWS)
+        assert found.status == 200
+        assert {name.decode(): value for name, value in found.headers}.items() >= {
+            name.decode(): value for name, value in SAFE_HEADERS
+        }.items()
+
+
 @pytest.mark.parametrize("path", ["/models/m/learn\n", "/learn\n", "/models/m/learn/", "/models/m//learn", "//learn"])
 def test_no_spelling_of_an_address_learns_without_the_scope(app, path):
     body = b'{"rows": [{"x": 1.5}], "labels": ["a"]}'
-    found = ask(app, "POST", path, [*bearer(READ), ("Content-Type", "application/json")], body)
+    found = ask(app, "POST", path, [*bearer(READ), JSON], body)
     assert found.status in (307, 400, 403, 404), found
 
 
@@ -132,7 +159,7 @@ def test_no_answer_and_no_log_holds_a_token_or_a_value(app, caplog):
     with caplog.at_level(logging.INFO):
         for token in (READ, LEARN, "unknown-" + "u" * 12):
             for method, path in [("GET", "/models"), ("POST", "/predict"), ("POST", "/learn"), ("GET", "/none")]:
-                headers = [*bearer(token), ("Content-Type", "application/json")]
+                headers = [*bearer(token), JSON]
                 found = ask(app, method, path, headers, b'{"rows": [{"x": "4711"}]}', query="label=secret")
                 assert token.encode() not in found.body
     lines = [each.getMessage() for each in caplog.records if each.name == "suffice.server.access"]
@@ -202,7 +229,7 @@ def test_names_of_the_server_are_answered(app, host):
 def test_other_hosts_are_misdirected(app, host, route):
     """A page of a name that an attacker binds to 127.0.0.1 reads nothing."""
     method, path = route.split()
-    found = ask(app, method, path, bearer(LEARN), host=host)
+    found = ask(app, method, path, [JSON, *bearer(LEARN)], ROWS, host=host)
     assert found.status == 421
     assert "--host-name" in found.problem["detail"]
 
@@ -239,18 +266,18 @@ def test_pages_of_other_sites_are_refused(local, site, method):
     for path in ("/predict", "/learn", "/model", "/report", "/"):
         found = ask(local, method, path, OTHER_SITES[site], ROWS, host="localhost:8000")
         assert found.status == 403
+        assert ask(local, method, path, [JSON, *OTHER_SITES[site]], ROWS, host="localhost:8000").status == 403
         if method != "HEAD":
             assert "other sites" in found.problem["detail"]
         assert not [name for name, _ in found.headers if name.startswith(b"access-control")]
 
 
 def test_the_page_itself_and_programs_are_answered(local):
-    body, kind = ROWS, ("Content-Type", "application/json")
-    same = [("Origin", "http://localhost:8000"), ("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "cors"), kind]
-    assert ask(local, "POST", "/predict", same, body, host="localhost:8000").status == 200
-    behind_tls = [("Origin", "https://localhost"), ("Sec-Fetch-Site", "same-origin"), kind]
-    assert ask(local, "POST", "/predict", behind_tls, body).status == 200
-    assert ask(local, "POST", "/predict", [kind], body).status == 200
+    same = [("Origin", "http://localhost:8000"), ("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "cors"), JSON]
+    assert ask(local, "POST", "/predict", same, ROWS, host="localhost:8000").status == 200
+    behind_tls = [("Origin", "https://localhost"), ("Sec-Fetch-Site", "same-origin"), JSON]
+    assert ask(local, "POST", "/predict", behind_tls, ROWS).status == 200
+    assert ask(local, "POST", "/predict", [JSON], ROWS).status == 200
     typed = [("Sec-Fetch-Site", "none"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
     assert ask(local, "GET", "/", typed).status == 200
 

@@ -10,7 +10,7 @@ import uvicorn
 
 from suffice.server.protocol import limited_protocol
 
-SECONDS = 20.0  # bound of each wait
+SECONDS = 10.0  # bound of each wait
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Client:
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), SECONDS)
-        self._read = b""
+        self._read = bytearray()
 
     def __enter__(self):
         return self
@@ -68,14 +68,14 @@ class Client:
         while mark not in self._read:
             if not self._more():
                 raise ConnectionResetError(f"cut after {self._read[:200]!r}")
-        part, _, self._read = self._read.partition(mark)
-        return part
+        return self._exactly(self._read.index(mark) + len(mark))[: -len(mark)]
 
     def _exactly(self, size):
         while len(self._read) < size:
             if not self._more():
                 raise ConnectionResetError(f"cut {size - len(self._read)} bytes before the end")
-        part, self._read = self._read[:size], self._read[size:]
+        part = bytes(self._read[:size])
+        del self._read[:size]
         return part
 
     def answer(self, method="GET"):

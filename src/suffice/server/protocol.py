@@ -126,6 +126,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unparsed = 0  # bytes since the parser last finished a head or a piece of a body
         self._received = 0
         self._progress = 0  # heads that were parsed, and pieces of answers that were read
+        self.url = b""
         self._in_head, self._in_body = True, False
         self._encoded = self._upgrading = False
         self._deaf = self._refused = False  # whether all further input is discarded, and the client knows
@@ -187,7 +188,7 @@ class LimitedProtocol(HttpToolsProtocol):
             if self._in_body:
                 self._refuse(Problem(400, "The chunks of the body have too many bytes besides data. Send larger ones."))
             else:
-                self._refuse(_too_long(in_url=self._in_head and not self.headers))
+                self._refuse(_too_long(in_url=2 * len(self.url) > self._unparsed))
 
     def _parse(self, data: bytes) -> None:
         try:

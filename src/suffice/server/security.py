@@ -16,12 +16,11 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from suffice.exceptions import InputError
 from suffice.server.problems import MEDIA_TYPE, Problem
 from suffice.server.settings import Access, Settings
 from suffice.server.tokens import Tokens
 
-__all__ = ["ACCESS", "SAFE_HEADERS", "Guard", "check_address", "document_policy", "is_loopback", "log_answer"]
+__all__ = ["ACCESS", "SAFE_HEADERS", "Guard", "document_policy", "is_loopback", "log_answer"]
 
 LOG = logging.getLogger("suffice.server")
 ACCESS = logging.getLogger("suffice.server.access")
@@ -238,15 +237,6 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return address.lower() == "localhost"
-
-
-def check_address(address: str, tokens: Tokens) -> None:
-    """Raises `InputError` if other machines can reach an address, and no token protects it."""
-    if not tokens and not is_loopback(address):
-        raise InputError(
-            f"Other machines can reach the address {address}, so clients need a token. Pass --token-file FILE, or set "
-            "the environment variable SUFFICE_TOKEN_READ or SUFFICE_TOKEN_LEARN; or listen on 127.0.0.1."
-        )
 
 
 def _as_host(name: str) -> str:
