@@ -147,7 +147,7 @@ def test_sentences():
     assert headline(drift(withheld)) == "Nothing could be tested in 2,000 rows."
     assert advice(drift(mean)) == []
     assert "adapt_prior" in advice(drift(shares))[0]
-    assert "'age' comes from" in advice(drift(missing))[0]
+    assert "Check the source of 'age'" in advice(drift(missing))[0]
     assert "do not rely" in advice(drift(accuracy))[-1]
     assert figure_text(mean, mean.reference) == "1,234"
     assert figure_text(missing, missing.observed) == "30.0 %"

@@ -77,21 +77,20 @@ def advice(drift: Drift) -> list[str]:
     tests = {each.test for each in drift.significant}
     source = _columns([each for each in drift.significant if each.test in ABOUT_SOURCE])
     said = []
-    if source:
-        said.append(
-            f"Check where {listed(source, MOST_NAMED)} {'comes' if len(source) == 1 else 'come'} from: missing cells "
-            "and new values often mean that the source or its format has changed."
-        )
     if tests == {"class shares"}:
         return [
-            "Only the class shares have changed. Adapt the prior to these rows with model.adapt_prior(X), or give it "
-            "to suffice predict as --prior."
+            "Only the class shares have changed. Adapt the prior to these rows: model.adapt_prior(X), or suffice predict "
+            "--prior."
         ]
-    said.append(
-        "If the rows are wrong, correct them; if the model has already learned them, remove them (model.remove, "
-        "suffice remove)."
-    )
-    said.append("If the change is real, learn from recent labelled rows (model.partial_fit, suffice fit --update).")
+    if source:
+        said.append(
+            f"Check the source of {listed(source, MOST_NAMED)}: missing cells and new values often mean that it has "
+            "changed."
+        )
+    said += [
+        "If the rows are wrong, correct them. If the model has learned them, remove them: suffice remove, model.remove.",
+        "If the change is real, learn from recent labelled rows: suffice fit --update, model.partial_fit.",
+    ]
     if tests & set(ABOUT_PREDICTIONS):
         said.append("Until then, do not rely on the probabilities.")
     return said
