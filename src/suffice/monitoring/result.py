@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from suffice.exceptions import counted
 from suffice.tables.cell_values import json_value
 from suffice.tables.listing import Listing
 
@@ -227,11 +226,9 @@ class Drift:
         return render(self)
 
     def _verdict(self) -> str:
-        found = len(self.significant)
-        tests = counted(sum(not each.withheld for each in self.findings), "test")
-        rows = counted(self.n_rows, "row")
-        outcome = f"Drift: {counted(found, 'finding')}" if found else "No significant drift"
-        return f"{outcome} ({tests}, {rows}, level {self.level:.3g})"
+        from suffice.monitoring.wording import effort_line, headline
+
+        return f"{headline(self)} {effort_line(self)}"
 
     def __repr__(self) -> str:
         lines = [f"  {each.sentence} p = {each.p_value:.2g}" for each in self.significant[:MOST_SHOWN]]

@@ -79,8 +79,8 @@ def advice(drift: Drift) -> list[str]:
     said = []
     if tests == {"class shares"}:
         return [
-            "Only the class shares have changed. Adapt the prior to these rows: model.adapt_prior(X), or suffice predict "
-            "--prior."
+            "Only the class shares have changed. Adapt the prior to these rows: suffice predict --prior, "
+            "model.adapt_prior."
         ]
     if source:
         said.append(
@@ -88,7 +88,7 @@ def advice(drift: Drift) -> list[str]:
             "changed."
         )
     said += [
-        "If the rows are wrong, correct them. If the model has learned them, remove them: suffice remove, model.remove.",
+        "If the rows are wrong, correct them. If the model has learned them: suffice remove, model.remove.",
         "If the change is real, learn from recent labelled rows: suffice fit --update, model.partial_fit.",
     ]
     if tests & set(ABOUT_PREDICTIONS):
