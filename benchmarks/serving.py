@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import pathlib
 import re
@@ -150,9 +151,8 @@ class Client(asyncio.Protocol):
         self.began = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Send the first request."""
+        """Keep the transport; `send` begins when all connections are there."""
         self.transport: asyncio.Transport = transport  # type: ignore[assignment]
-        self.send()
 
     def send(self) -> None:
         """Send the next request, unless there are enough."""
@@ -191,11 +191,11 @@ def _length(head: bytes) -> int:
 class Load:
     """Requests to send over some connections, and how long each took."""
 
-    def __init__(self, requests: list[bytes], connections: int, seconds: float, most: int | None) -> None:
+    def __init__(self, requests: list[bytes], connections: int, most: int | None) -> None:
         self.requests, self.open = requests, connections
         self.latencies: list[float] = []
         self.sent, self.most = 0, most
-        self.until = time.perf_counter() + seconds
+        self.until = math.inf
         self.done = asyncio.get_running_loop().create_future()
 
     def next(self) -> bytes | None:
@@ -216,11 +216,13 @@ async def run_load(
     requests: list[bytes], port: int, connections: int, seconds: float, most: int | None = None
 ) -> tuple[list[float], float]:
     """Send requests for some seconds; returns the latencies and the time that passed."""
-    load = Load(requests, connections, seconds, most)
+    load = Load(requests, connections, most)
     loop = asyncio.get_running_loop()
+    clients = [(await loop.create_connection(lambda: Client(load), "127.0.0.1", port))[1] for _ in range(connections)]
     began = time.perf_counter()
-    for _ in range(connections):
-        await loop.create_connection(lambda: Client(load), "127.0.0.1", port)
+    load.until = began + seconds
+    for client in clients:
+        client.send()
     await load.done
     return load.latencies, time.perf_counter() - began
 
