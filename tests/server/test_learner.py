@@ -34,8 +34,23 @@ def opened(tmp_path):
         each.close()
 
 
+def wait_until(condition):
+    for _ in range(WAIT * 500):
+        if condition():
+            return
+        time.sleep(0.002)
+    raise AssertionError("it does not happen")
+
+
+def is_idle(learner):
+    """Whether the thread waits for changes, and no snapshot is being written."""
+    writing = learner._log._writing
+    return bool(learner._arrived._waiters) and not (writing is not None and writing.is_alive())
+
+
 def killed(learner, tmp_path, name="killed"):
-    """A copy of the folder as it is on disk while the learner runs."""
+    """A copy of the folder as it is on disk while the learner waits for changes."""
+    wait_until(lambda: is_idle(learner))
     shutil.copytree(learner._folder.path, tmp_path / name)
     return name
 
@@ -411,21 +426,6 @@ def test_folders_that_cannot_be_used(opened, tmp_path):
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
 
 
-def wait_until(condition):
-    for _ in range(WAIT * 500):
-        if condition():
-            return
-        time.sleep(0.002)
-    raise AssertionError("it does not happen")
-
-
-def has_tried_a_snapshot(learner):
-    """Whether the snapshot of the present version could not be written."""
-    log, pending = learner._log, learner._log._pending
-    tried = pending is not None and pending[1].sequence == learner.version and log._writing is not None
-    return tried and not log._writing.is_alive()
-
-
 def three_logs(opened, case):
     """A folder with three logs and no snapshot, which cannot be written."""
     learner = opened(case, bounds=Bounds(log_changes=3))
@@ -434,7 +434,8 @@ def three_logs(opened, case):
     for i in range(8):
         result(learner, learn(case, i))
         if i in (2, 5):
-            wait_until(lambda: has_tried_a_snapshot(learner))
+            wait_until(lambda: is_idle(learner))
+            assert learner._log._pending[1].sequence == i + 1
     for sequence in (3, 6):
         os.rmdir(model_path(learner._folder.path, sequence))
     return learner

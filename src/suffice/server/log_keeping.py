@@ -149,8 +149,9 @@ class Log:
                 return
         elif self._pending is None or not may_retry:
             return
-        self._writing = threading.Thread(target=self._write, name="suffice-snapshot")
-        self._writing.start()
+        writing = threading.Thread(target=self._write, name="suffice-snapshot")
+        writing.start()
+        self._writing = writing
 
     def close(self, state: State) -> None:
         """Write a snapshot, so that the next start has nothing to repeat; if that fails, the log has it all."""
