@@ -13,10 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from suffice import bayes
 from suffice.learning.fitted import Fitted
 from suffice.model import Block
-from suffice.numerics.types import Codes, Float, Index, Mask, SparseMatrix
+from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import PairCounts, Statistic
 from suffice.tables import CodedColumn, Table, WordRows
 from suffice.tables.mixed_rows import MixedRows
@@ -62,16 +61,14 @@ class ReadColumns(NamedTuple):
 
     Attributes
     ----------
-    numbers : array of shape (n, D)
-        With NaN in missing cells, and without the columns of ``sparse``.
-    sparse : sparse array (CSR) of shape (n, S), or None
-        Columns of numbers of a wide sparse matrix, which come after the others.
+    parts : list of arrays of shape (n, d)
+        The numbers but log p(x), in several matrices side by side, with NaN in missing cells. A wide matrix may be
+        sparse (CSR).
     coded : list of CodedColumn
     words : list of (document, word) index pairs, and which documents are missing
     """
 
-    numbers: Float
-    sparse: SparseMatrix | None
+    parts: list[Any]
     coded: list[CodedColumn]
     words: list[tuple[Index, Mask]]
 
@@ -107,16 +104,15 @@ class WatchedColumns:
         for b, (block, statistic) in enumerate(pairs):
             _add_block(b, block, statistic, numbers, levels, words)
         if fitted.has_density:
-            numbers.append(WatchedNumber(None, LOG_DENSITY, -1, 0))
+            numbers.append(WatchedNumber(None, "log p(x)", -1, 0))
         return cls(blocks, statistics, tuple(numbers), tuple(levels), tuple(words))
 
-    def read(self, table: Table, log_density: Float | None, *, held_out: bool = False) -> ReadColumns:
-        """The watched columns of some rows, and log p(x) as their last number.
+    def read(self, table: Table, *, held_out: bool = False) -> ReadColumns:
+        """The watched columns of some rows, without log p(x).
 
         A word that no other text has is unknown in a text that the model has learned, if it is ``held_out``.
         """
-        dense: list[Float] = []
-        sparse: SparseMatrix | None = None
+        parts: list[Any] = []
         coded: list[CodedColumn] = []
         words: list[tuple[Index, Mask]] = []
         known = {each.block: each.at for each in self.words}
@@ -126,22 +122,19 @@ class WatchedColumns:
             if isinstance(rows, MixedRows):
                 own = [j for j in range(len(block.names)) if (b, j) not in levels]
                 if own:
-                    dense.append(np.asarray(rows.numbers(own), dtype=np.float64))
+                    parts.append(np.asarray(rows.numbers(own), dtype=np.float64))
                 coded += [rows.levels(j) for j in range(len(block.names)) if (b, j) in levels]
             elif block.family.reads == "categories":
-                coded += list(rows.columns)  # type: ignore[union-attr]
+                coded += list(rows.columns)
             elif block.family.reads == "documents":
                 features, found = _read_words(block.family, self.statistics[b], rows, known[b], held_out=held_out)
-                dense.append(features)
+                parts.append(features)
                 words.append(found)
-            elif is_sparse(rows) and rows.shape[1] >= WIDE and len(self.blocks) == 1:
-                sparse = rows.tocsr()
+            elif is_sparse(rows) and rows.shape[1] >= WIDE:
+                parts.append(rows.tocsr())
             else:
-                dense.append(_numbers(block, rows))
-        if log_density is not None:
-            dense.append(np.where(log_density > -np.inf, log_density, np.nan)[:, None])
-        numbers = dense[0] if len(dense) == 1 else np.hstack(dense) if dense else np.empty((len(table), 0))
-        return ReadColumns(numbers, sparse, coded, words)
+                parts.append(_numbers(block, rows))
+        return ReadColumns(parts, coded, words)
 
 
 def _add_block(
@@ -174,7 +167,7 @@ def _scale(block: Block) -> NumberScale:
     return "log" if block.family.name == "log_normal" else "number"
 
 
-def _numbers(block: Block, rows: object) -> Float:
+def _numbers(block: Block, rows: Any) -> Float:
     """Numbers of a block (n, d) on the scale of its statistic, with NaN in cells that predictions ignore."""
     if isinstance(rows, ThresholdedMatrix):
         rows = rows.plain()
@@ -211,11 +204,6 @@ def _read_words(
     found = rank[word]
     here = found >= 0
     return features, (np.column_stack([row[here], found[here]]), read.missing)
-
-
-def log_density(fitted: Fitted, joint: Float) -> Float | None:
-    """log p(x) of rows from log p(x, y) (n, K); None if the model has no density."""
-    return bayes.log_evidence(joint) if fitted.has_density else None
 
 
 def names_of(columns: Sequence[WatchedNumber]) -> list[tuple[object, str]]:

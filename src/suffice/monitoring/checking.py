@@ -39,7 +39,7 @@ from suffice.monitoring.two_samples import (
 from suffice.monitoring.window import SCORES, Window
 from suffice.numerics.types import Float
 
-__all__ = ["Candidate", "Checker", "NO_PROFILE"]
+__all__ = ["NO_PROFILE", "Candidate", "Checker"]
 
 NO_PROFILE = (
     "the model has no profile of held-out rows. Fit it with suffice.fit, or give reference rows: model.monitor(X)."
@@ -93,7 +93,8 @@ class Checker:
                 yield from self._log_density(window, j, facts, bins)
                 continue
             if scale != "unknown words":
-                yield from self._missing(name, float(bins[-1]), float(bins.sum()), facts.missing, facts.weight)
+                missing = max(window.weight - float(window.moments[0, j]), 0.0) * window.scale
+                yield from self._missing(name, missing, window.effective, facts.missing, facts.weight)
             if scale == "yes or no":
                 yield from self._yes_or_no(name, window, j, facts)
             else:
@@ -147,10 +148,7 @@ class Checker:
     def _withheld_numbers(self, name: object, n: float, facts: NumberFacts) -> str:
         if math.isnan(facts.mean):
             return f"Column {name!r} was not tested: {NO_PROFILE}"
-        return (
-            f"Column {name!r} was not tested: the window has {n:.0f} values, too few for its skewness and tails without "
-            "a profile. Merge windows, fit the model with suffice.fit, or give reference rows: model.monitor(X)."
-        )
+        return f"Column {name!r} was not tested: the window has {n:.0f} values, too few without a profile. Merge  windows, fit the model with suffice.fit, or give reference rows: model.monitor(X)."
 
     def _measure(self, name: object, scale: str, what: str) -> str:
         """The figure in a few words, for tables."""
@@ -208,7 +206,7 @@ class Checker:
             return
         before, now = known / total, missing / n
         p = share_p_value(missing, n, known, total)
-        sentence = f"Column {name!r}: the share of missing cells {_verb(before, now)} from {_percent(before)} to {_percent(now)}."
+        sentence = _rise(f"Column {name!r}: the share of missing cells", before, now)
         yield Candidate(name, "missing", math.nan, p, sentence, before, now, abs(now - before), measure="share missing")
 
     def _log_density(self, window: Window, j: int, facts: NumberFacts, bins: Float) -> Iterator[Candidate]:
@@ -236,8 +234,8 @@ class Checker:
         shift = (own - facts.mean) / deviation if deviation else 0.0
         low = "less likely" if shift < 0 else "more likely"
         sentence = (
-            f"log p(x): the mean {_verb(facts.mean, own)} from {facts.mean:.4g} to {own:.4g}, by {abs(shift):.2g} standard "
-            f"deviations; the rows are {low} under the model."
+            f"log p(x): the mean {_verb(facts.mean, own)} from {facts.mean:.4g} to {own:.4g}, by {abs(shift):.2g} "
+            f"standard deviations; the rows are {low} under the model."
         )
         if abs(shift) < 0.05:
             sentence = self._share_words(window, j, facts, bins[:-1], test)[0]
@@ -428,6 +426,10 @@ def _total_variation(own: Float, trained: Float) -> float:
 
 def _verb(before: float, now: float) -> str:
     return "rose" if now > before else "fell" if now < before else "stayed"
+
+
+def _rise(subject: str, before: float, now: float) -> str:
+    return f"{subject} {_verb(before, now)} from {_percent(before)} to {_percent(now)}."
 
 
 def _percent(share: float) -> str:

@@ -1,15 +1,15 @@
 """`Monitor`: compares windows of rows with a model, once or as a sequence in time.
 
-*One look.* m tests of a look have p-values p₁ ≤ … ≤ p_m. By the rule of Benjamini and Hochberg the tests with p ≤ i α/m,
-for the largest i with p_i ≤ i α/m, are significant. If a part of the tests is of columns that have not changed, the
+*One look.* m tests of a look have p-values p₁ ≤ … ≤ p_m. By the rule of Benjamini and Hochberg the tests with
+p ≤ i α/m, for the largest i with p_i ≤ i α/m, are significant. If a part of the tests is of columns that have not changed, the
 expected share of these among the significant ones is at most α; if nothing has changed, the probability of any
 significant test is at most α. Both hold for independent tests, and for tests with positive dependence (PRDS).
 
 *A sequence.* Look t has the level α_t = α/(t(t + 1)), and Σ_t α_t = α. By the union bound, the probability of any alarm
 over an endless stream without change is at most α, whatever the dependence of the windows.
 
-*Slow drift.* A look tests the newest window, and merges of the last 2, 4, 8, … windows each time these numbers divide t.
-All tests of a look share its level. The monitor keeps the windows of a binary counter: at most log₂ t + 1.
+*Slow drift.* A look tests the newest window, and merges of the last 2, 4, 8, … windows each time these numbers divide
+t. All tests of a look share its level. The monitor keeps the windows of a binary counter: at most log₂ t + 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice import bayes
 from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted, fitted_of
 from suffice.learning.prior_shift import estimate_shares
@@ -295,10 +294,10 @@ class Monitor:
             return None
         fitted = self._fitted
         counts = None if fitted.without_rows else fitted.model.weights.weight
-        trained = np.asarray(fitted.estimate.prior, dtype=np.float64)
-        found = estimate_shares(window.ratios, start=trained, counts=counts)
-        columns = (trained, found.shares, found.standard_errors)
-        return ClassShares(window.layout.classes, *(tuple(map(float, each)) for each in columns), len(window.ratios))
+        prior = np.asarray(fitted.estimate.prior, dtype=np.float64)
+        found = estimate_shares(window.ratios, start=prior, counts=counts)
+        trained, shares, errors = (tuple(map(float, each)) for each in (prior, found.shares, found.standard_errors))
+        return ClassShares(window.layout.classes, trained, shares, errors, len(window.ratios))
 
     def _log_density(self, window: Window) -> dict[str, float]:
         """Share of the window at or below quantiles of the reference, for the bin ends nearest to these quantiles."""
@@ -384,7 +383,7 @@ def _completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None)
     """The reference with the bins and moments of a profile, which is left out if it is of other columns or classes."""
     reference = reference_of(fitted, columns)
     names = names_of(columns.numbers)
-    if profile is None or fitted.without_rows and profile is fitted.profile:
+    if profile is None or (fitted.without_rows and profile is fitted.profile):
         return reference, profile
     if list(zip(profile.names, profile.scales, strict=True)) != names:
         return reference, None

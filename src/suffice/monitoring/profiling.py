@@ -12,11 +12,12 @@ import warnings
 
 import numpy as np
 
+from suffice import bayes
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.learning.profile import Profile
 from suffice.learning.splits import fold_training_models
-from suffice.learning.watched_columns import WatchedColumns, log_density, names_of
+from suffice.learning.watched_columns import WatchedColumns, names_of
 from suffice.monitoring.summarizing import Labels, Scored, Summarizer, scored, scored_by_joint
 from suffice.monitoring.window import Layout, Window
 from suffice.numerics.types import Float
@@ -24,11 +25,11 @@ from suffice.statistics import Membership
 from suffice.statistics.bins import quantile_cuts
 from suffice.statistics.classes import evenly_spaced
 from suffice.tables import Table
+from suffice.tables.table import is_sparse
 
 __all__ = ["held_out_profile", "profile_of_rows"]
 
 BINS = 24  # of a number
-SORTED_ROWS = 20_000  # that cuts are computed from
 MOST_ROWS = 20_000  # of a fit that are held out for a profile
 N_FOLDS, N_SLOW_FOLDS = 100, 20
 LEAST_ROWS = 20
@@ -78,7 +79,6 @@ def _held_out(fitted: Fitted, table: Table, members: Membership) -> Scored:
     folds = np.empty(n, dtype=np.int64)
     folds[np.argsort(codes, kind="stable")] = np.arange(n) % n_folds
     whole, relative = np.full((n, k), -np.inf), np.full((n, k), -np.inf)
-    density = np.full(n, -np.inf)
     differ = fitted.scorer is not fitted.solution or not fitted.has_density
     rests = fold_training_models(fitted, table, members, folds, n_folds, fitted.model)
     for fold, model in enumerate(rests):
@@ -89,11 +89,8 @@ def _held_out(fitted: Fitted, table: Table, members: Membership) -> Scored:
             whole[at] = prediction.joint(rest, rows, relative=False)
         if differ:
             relative[at] = prediction.joint(rest, rows)
-    if fitted.has_density:
-        found = log_density(fitted, whole)
-        assert found is not None
-        density = found
-    return scored_by_joint(fitted, density if fitted.has_density else None, relative if differ else whole)
+    density = bayes.log_evidence(whole) if fitted.has_density else None
+    return scored_by_joint(fitted, density, relative if differ else whole)
 
 
 def _is_slow(fitted: Fitted) -> bool:
@@ -115,16 +112,14 @@ def _profile(
     held_out: bool,
 ) -> Profile:
     columns = WatchedColumns.of(fitted)
-    read = columns.read(table, answers.log_density, held_out=held_out)
-    dense = read.numbers
-    some = evenly_spaced(np.arange(len(dense)), SORTED_ROWS) if len(dense) > SORTED_ROWS else np.arange(len(dense))
-    cuts: list[tuple[float, ...]] = [()] * len(columns.numbers)
-    if read.sparse is None:
-        for j, each in enumerate(columns.numbers):
-            values = dense[some, j]
-            values = values[np.isfinite(values)]
-            if each.scale != "yes or no" and len(values):
-                cuts[j] = quantile_cuts(values, BINS)
+    read = columns.read(table, held_out=held_out)
+    density = answers.log_density
+    cuts: list[tuple[float, ...]] = []
+    for part in [*read.parts, *([] if density is None else [density[:, None]])]:
+        for j in range(part.shape[1]):
+            binned = not is_sparse(part) and columns.numbers[len(cuts)].scale != "yes or no"
+            values = part[np.isfinite(part[:, j]), j] if binned else np.empty(0)
+            cuts.append(quantile_cuts(values, BINS) if len(values) else ())
     numbers = tuple(names_of(columns.numbers))
     layout = Layout("", numbers, tuple(cuts), (), (), tuple(fitted.classes.labels.tolist()))
     window = Summarizer(fitted, columns, layout).of_scored(table, answers, labels, weights, held_out=held_out)

@@ -58,7 +58,7 @@ def read_batches(fitted: Fitted, X: object, y: object, sample_weight: object) ->
                 f"y is the name of a column, {y!r:.60}, but X is not a frame or a source. Give the labels as an array.",
                 argument="y",
             )
-        y = X[y]  # type: ignore[index]
+        y = X[y]
     table = X if isinstance(X, Table) else fitted.reader.rows(plain_rows(X), fitted.layout)
     weights = read_weights(sample_weight, len(table), may_be_zero=True)
     yield ReadRows(table, None if y is None else labels_of(fitted, y, len(table)), weights)

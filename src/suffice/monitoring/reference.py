@@ -6,9 +6,10 @@ The statistics of the model are exact facts of the training rows. Summed over th
 
 the counts of levels, of bins (histograms and bins of averaged dependence), of missing cells, and of the documents that
 have a word. Where the statistic has no squares, the variance of a class is that of its family with the mean m: m for
-Poisson, m² for exponential, m(1 + m) for geometric columns; it is a parameter rather than a fact of the rows, and used
-as a lower bound alone. For counts that share a total (multinomial) it is unknown. So are the distribution of log p(x) and of the posterior of rows that the model has not learned: `Profile`, stored by
-`suffice.fit`, or reference rows provide them, and bins of all numbers.
+Poisson, m² for exponential, m(1 + m) for geometric columns. It is a parameter rather than a fact of the rows, and used
+as a lower bound alone. For counts that share a total (multinomial) it is unknown. So are the distributions of log p(x)
+and of the posterior of rows that the model has not learned: `Profile`, stored by `suffice.fit`, or reference rows
+provide them, and bins of all numbers.
 
 A model that was built from parameters has no rows: its classes are weighted by its prior, and its counts are infinite.
 """
@@ -237,7 +238,7 @@ def _of_bins(statistic: BinCounts, j: int, total: float, shares: Float, *, infin
     low, high = statistic.ends(j)
     if statistic.cuts:  # the counted numbers are intervals between given cuts
         at = low.astype(np.int64)
-        bins = np.bincount(at, weight, minlength=len(statistic.cuts) + 1)
+        bins: Float = np.bincount(at, weight, minlength=len(statistic.cuts) + 1).astype(np.float64)
         return NumberFacts(n, np.nan, np.nan, np.nan if infinite else max(total - n, 0.0), statistic.cuts, bins)
     middle = low + (high - low) / 2
     mean = float(weight @ middle / n)
@@ -246,7 +247,7 @@ def _of_bins(statistic: BinCounts, j: int, total: float, shares: Float, *, infin
     cut = np.unique(np.minimum(np.searchsorted(share, np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)), len(low) - 1))
     cut = cut[cut < len(low) - 1]
     groups = np.searchsorted(cut, np.arange(len(low)), side="left")
-    bins = np.bincount(groups, weight, minlength=len(cut) + 1)
+    bins = np.bincount(groups, weight, minlength=len(cut) + 1).astype(np.float64)
     missing = np.nan if infinite else max(total - n, 0.0)
     return NumberFacts(n, mean, variance, missing, tuple(high[cut].tolist()), bins)
 

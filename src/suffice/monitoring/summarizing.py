@@ -11,16 +11,18 @@ from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.learning.impossible import impossible_rows
 from suffice.learning.profile import MOST_CLASSES
-from suffice.learning.watched_columns import ReadColumns, WatchedColumns, log_density
+from suffice.learning.watched_columns import ReadColumns, WatchedColumns
 from suffice.monitoring.window import MOST_SAMPLED, MOST_UNSEEN, SCORES, Layout, Window, most_frequent
-from suffice.numerics.types import Array, Codes, Float, Index
+from suffice.numerics.types import Array, Codes, Float, Index, SparseMatrix
 from suffice.tables import CodedColumn, Levels, Table
 from suffice.tables.row_blocks import MOST_AT_ONCE, run_at_once
+from suffice.tables.table import is_sparse
 
 __all__ = ["CALIBRATION_BINS", "Labels", "Scored", "Summarizer", "scored", "scored_by_joint"]
 
-BLOCK_CELLS = 1 << 18
+BLOCK_CELLS = 1 << 19
 LEAST_ROWS = 1 << 10
+BINNED_ROWS = 1 << 14  # of a batch: one of every n/BINNED_ROWS rows is counted in bins
 CALIBRATION_BINS = 15
 LEAST = float(np.finfo(np.float64).eps)  # a probability below counts as this one, as in scikit-learn's log_loss
 
@@ -37,10 +39,22 @@ class Labels(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """log p(x) of rows (n,) or None, log p(y | x) (n, K), and the rows that have probability zero in every class."""
+    """What the model says of rows.
+
+    Attributes
+    ----------
+    log_density : array of shape (m,), or None
+        log p(x) of some of the rows.
+    scores : array of shape (n, K)
+        log p(x, y), calibrated, up to a term of each row.
+    posterior : array of shape (n, K)
+    impossible : array of int
+        Rows that have probability zero in every class, which get the class prior.
+    """
 
     log_density: Float | None
-    log_posterior: Float
+    scores: Float
+    posterior: Float
     impossible: Index
 
 
@@ -50,17 +64,20 @@ class Summarizer:
     def __init__(self, fitted: Fitted, columns: WatchedColumns, layout: Layout) -> None:
         self.fitted, self.columns, self.layout = fitted, columns, layout
         self._offsets = layout.offsets
-        self._one_bin = np.array([len(each) == 0 for each in layout.cuts])
-        self._fourth = self._one_bin & np.array([scale not in ("yes or no",) for _, scale in layout.numbers], bool)
-        with np.errstate(divide="ignore"):
-            self._log_prior = np.asarray(fitted.estimate.log_prior, dtype=np.float64)
+        self._binned = np.array([len(each) > 0 for each in layout.cuts], dtype=bool)
+        # The powers 3 and 4 serve the test of a variance without bins.
+        self._fourth = ~self._binned & np.array(
+            [scale == "number" or scale == "log" for _, scale in layout.numbers], bool
+        )
+        self._log_prior = np.asarray(fitted.estimate.log_prior, dtype=np.float64)
 
     def window(self, table: Table, labels: Labels | None, weights: Float | None) -> Window:
         """The window of some rows."""
         n = len(table)
         step = max(LEAST_ROWS, BLOCK_CELLS // max(len(self.layout.numbers), 2 * len(self.layout.classes), 1))
         if n <= step or not table.divisible:
-            return self._part(table, labels, weights, 0)
+            return self._part(table, labels, weights)
+        every = max(1, n // BINNED_ROWS)
         total = Window.zero(self.layout)
         found: dict[int, Window] = {}
 
@@ -68,7 +85,7 @@ class Summarizer:
             stop = min(n, start + step)
             own = None if labels is None else labels.rows(start, stop)
             found[start] = self._part(
-                table.rows(start, stop), own, None if weights is None else weights[start:stop], start
+                table.rows(start, stop), own, None if weights is None else weights[start:stop], start, every
             )
 
         starts = range(0, n, step)
@@ -78,8 +95,10 @@ class Summarizer:
                 total = total.merge(found.pop(start))
         return total
 
-    def _part(self, table: Table, labels: Labels | None, weights: Float | None, first: int) -> Window:
-        return self.of_scored(table, scored(self.fitted, table), labels, weights, first)
+    def _part(
+        self, table: Table, labels: Labels | None, weights: Float | None, first: int = 0, every: int = 1
+    ) -> Window:
+        return self.of_scored(table, scored(self.fitted, table, every), labels, weights, first, every)
 
     def of_scored(
         self,
@@ -88,30 +107,31 @@ class Summarizer:
         labels: Labels | None,
         weights: Float | None,
         first: int = 0,
+        every: int = 1,
         *,
         held_out: bool = False,
     ) -> Window:
-        """The window of rows that the model, or one of other rows, has scored; ``first`` is the number of rows before."""
-        density, log_posterior, impossible = answers
-        read = self.columns.read(table, density, held_out=held_out)
+        """The window of rows that the model, or one of other rows, has scored.
+
+        ``first`` is the number of rows before these; one of ``every`` rows is counted in bins, and has a density.
+        """
+        density, scores, proba, impossible = answers
+        read = self.columns.read(table, held_out=held_out)
         own = np.ones(len(table)) if weights is None else weights
-        moments, bins = self._numbers(read, weights)
+        moments, bins = self._numbers(read, density, weights, every)
         counted = [
             self._levels(each, known, len(table), weights)
             for (_, known), each in zip(self.layout.levels, read.coded, strict=False)
         ]
-        proba = np.exp(log_posterior)
         known = proba if weights is None else proba * weights[:, None]
-        keys = _keys(density if density is not None else log_posterior[:, 0], own, first)
-        some = np.argpartition(keys, MOST_SAMPLED)[:MOST_SAMPLED] if len(keys) > MOST_SAMPLED else np.arange(len(keys))
-        some = some[np.argsort(keys[some], kind="stable")]
-        some = some[np.isfinite(keys[some])]
-        with np.errstate(invalid="ignore"):
-            ratios = log_posterior[some] - self._log_prior
-        ratios[np.isnan(ratios)] = -np.inf
-        usable = np.isfinite(ratios).any(axis=1)
+        keys, ratios = self._sample(scores, own, first)
         k = len(self.layout.classes)
-        label_parts = (np.zeros(k), {}, np.zeros((3, CALIBRATION_BINS)), np.zeros(len(SCORES)))
+        label_parts: tuple[Float, dict[object, float], Float, Float] = (
+            np.zeros(k),
+            {},
+            np.zeros((3, CALIBRATION_BINS)),
+            np.zeros(len(SCORES)),
+        )
         if labels is not None:
             label_parts = self._label_sums(labels, proba, own)
         return Window(
@@ -126,38 +146,71 @@ class Summarizer:
             tuple(self._words(read, i, own) for i in range(len(self.layout.words))),
             np.vstack([known.sum(axis=0), proba.T @ known if k <= MOST_CLASSES else (proba * known).sum(axis=0)]),
             float(own[impossible].sum()),
-            keys[some][usable],
-            ratios[usable],
+            keys,
+            ratios,
             *label_parts,
         )
 
-    def _numbers(self, read: ReadColumns, weights: Float | None) -> tuple[Float, Float]:
+    def _sample(self, scores: Float, weights: Float, first: int) -> tuple[Float, Float]:
+        """Keys of the sampled rows in ascending order, and their log-likelihoods."""
+        keys = _keys(scores[:, 0], weights, first)
+        some = np.argpartition(keys, MOST_SAMPLED)[:MOST_SAMPLED] if len(keys) > MOST_SAMPLED else np.arange(len(keys))
+        some = some[np.argsort(keys[some], kind="stable")]
+        ratios = bayes.log_posterior(np.ascontiguousarray(scores[some]))
+        with np.errstate(invalid="ignore"):
+            ratios -= self._log_prior
+        ratios[np.isnan(ratios)] = -np.inf
+        usable = np.isfinite(ratios).any(axis=1) & np.isfinite(keys[some])
+        return keys[some[usable]], ratios[usable]
+
+    def _numbers(
+        self, read: ReadColumns, density: Float | None, weights: Float | None, every: int
+    ) -> tuple[Float, Float]:
         """Moments (5, D) and bins (C,) of the numbers."""
-        x, d = read.numbers, len(self.layout.numbers)
-        dense = x.shape[1]
-        moments, bins = np.zeros((5, d)), np.zeros(int(self._offsets[-1]))
-        at = np.arange(d)
-        if read.sparse is not None:
-            last = 1 if self.columns.numbers[-1].name is None else 0  # log p(x) is dense
-            wide = np.arange(d - last)
-            at = np.arange(d - last, d)
-            moments[:, wide], missing = _sparse_moments(read.sparse, weights)
-            bins[self._offsets[wide]], bins[self._offsets[wide + 1] - 1] = moments[0, wide], missing
-        if not dense or not len(x):
-            return moments, bins
-        x = np.ascontiguousarray(x)
+        moments, bins = np.zeros((5, len(self.layout.numbers))), np.zeros(int(self._offsets[-1]))
+        start = 0
+        for part in read.parts:
+            here = np.arange(start, start + part.shape[1])
+            start += part.shape[1]
+            if is_sparse(part):
+                moments[:, here] = _sparse_moments(part, weights)
+            elif part.size:
+                moments[:, here] = self._moments(np.ascontiguousarray(part), here, weights)
+                own = None if weights is None else weights[::every]
+                self._count(part[::every], here, own, bins)
+        if density is not None:
+            here = np.array([start])
+            own = None if weights is None else weights[::every]
+            part = np.where(density > -np.inf, density, np.nan)[:, None]
+            moments[:, here] = self._moments(part, here, own)
+            self._count(part, here, own, bins)
+        return moments, bins
+
+    def _moments(self, x: Float, here: Index, weights: Float | None) -> Float:
         codes = np.zeros(len(x), dtype=np.int64)
         sums = kernels.class_moments(x, 1, codes=codes, weights=weights, missing=True)
-        weight, mean = sums.weight[0], sums.mean[0] + sums.mean_low[0]
-        moments[:3, at] = weight, mean, np.maximum(sums.m2[0] + sums.m2_low[0], 0.0)
-        fourth = self._fourth[at]
+        mean = sums.mean[0] + sums.mean_low[0]
+        out = np.zeros((5, len(here)))
+        out[:3] = sums.weight[0], mean, np.maximum(sums.m2[0] + sums.m2_low[0], 0.0)
+        fourth = self._fourth[here]
         if fourth.any():
-            moments[3:, at[fourth]] = _high_moments(x[:, fourth], mean[fourth], weights)
+            out[3:, fourth] = _high_moments(x[:, fourth], mean[fourth], weights)
+        return out
+
+    def _count(self, x: Float, here: Index, weights: Float | None, bins: Float) -> None:
+        """Count numbers in bins."""
+        at = here[self._binned[here]]
+        if not len(at):
+            return
+        x = x if len(at) == len(here) else x[:, at - here[0]]
+        first = self._offsets[at]
+        base = int(first[0])
         cells = np.empty(x.shape, dtype=np.int32)
-        kernels.interval_cells(x, [self.layout.cuts[j] for j in at], self._offsets[at], np.arange(dense), cells)
-        own = None if weights is None else np.repeat(weights, dense)
-        bins += np.bincount(cells.ravel(), own, minlength=len(bins))
-        return moments, bins
+        cuts = [self.layout.cuts[j] for j in at.tolist()]
+        kernels.interval_cells(np.ascontiguousarray(x), cuts, first - base, np.arange(len(at)), cells)
+        own = None if weights is None else np.repeat(weights, len(at))
+        counted = np.bincount(cells.ravel(), own)
+        bins[base : base + len(counted)] += counted
 
     def _levels(
         self, column: CodedColumn, known: Levels, n: int, weights: Float | None
@@ -210,15 +263,16 @@ class Summarizer:
         return np.bincount(at, own, minlength=k).astype(np.float64), others, calibration, scores
 
 
-def scored(fitted: Fitted, table: Table) -> Scored:
-    """What the model says of rows."""
-    density, scores = None, None
+def scored(fitted: Fitted, table: Table, every: int = 1) -> Scored:
+    """What the model says of rows; one of ``every`` rows has a density."""
+    density = None
     if fitted.has_density:
-        scores = prediction.joint(fitted, table, relative=False)
-        density = log_density(fitted, scores)
-    if scores is None or fitted.scorer is not fitted.solution:
-        scores = prediction.joint(fitted, table)
-    return scored_by_joint(fitted, density, scores)
+        some = table if every == 1 else table.take(np.arange(0, len(table), every))
+        scores = prediction.joint(fitted, some, relative=False)
+        density = bayes.log_evidence(scores)
+        if every == 1 and fitted.scorer is fitted.solution:
+            return scored_by_joint(fitted, density, scores)
+    return scored_by_joint(fitted, density, prediction.joint(fitted, table))
 
 
 def scored_by_joint(fitted: Fitted, density: Float | None, scores: Float) -> Scored:
@@ -226,8 +280,8 @@ def scored_by_joint(fitted: Fitted, density: Float | None, scores: Float) -> Sco
     impossible = impossible_rows(scores)
     if len(impossible):
         scores[impossible] = fitted.estimate.log_prior
-    calibrated = fitted.calibrated(scores, fitted.classes)
-    return Scored(density, bayes.log_posterior(np.ascontiguousarray(calibrated)), impossible)
+    calibrated = np.ascontiguousarray(fitted.calibrated(scores, fitted.classes))
+    return Scored(density, calibrated, bayes.posterior(calibrated, np.empty_like(calibrated)), impossible)
 
 
 def _positions(known: Levels, found: Levels) -> Codes:
@@ -258,8 +312,8 @@ def _high_moments(x: Float, mean: Float, weights: Float | None) -> Float:
     return np.array([np.einsum("ij,ij->j", left, square), np.einsum("ij,ij->j", right, square)])
 
 
-def _sparse_moments(x: Array, weights: Float | None) -> tuple[Float, Float]:
-    """Moments (5, D) of the columns of a sparse matrix, and the weight of missing cells.
+def _sparse_moments(x: SparseMatrix, weights: Float | None) -> Float:
+    """Moments (5, D) of the columns of a sparse matrix.
 
     Sums of powers about zero are accurate, because most cells are zero, so a mean is small next to a deviation.
     """
@@ -269,12 +323,11 @@ def _sparse_moments(x: Array, weights: Float | None) -> tuple[Float, Float]:
     hole = np.isnan(data)
     data = np.where(hole, 0.0, data)
     d = x.shape[1]
-    missing = np.bincount(x.indices, w * hole, minlength=d)
-    n = own.sum() - missing
+    n = own.sum() - np.bincount(x.indices, w * hole, minlength=d)
     safe = np.where(n > 0, n, 1.0)
     one, two, three, four = (np.bincount(x.indices, w * data**p, minlength=d) for p in (1, 2, 3, 4))
     mean = one / safe
     m2 = np.maximum(two - n * mean**2, 0.0)
     m3 = three - 3 * mean * two + 2 * n * mean**3
     m4 = np.maximum(four - 4 * mean * three + 6 * mean**2 * two - 3 * n * mean**4, 0.0)
-    return np.array([n, mean, m2, m3, m4]), missing
+    return np.array([n, mean, m2, m3, m4])

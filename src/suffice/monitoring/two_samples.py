@@ -22,14 +22,15 @@ least of the three.
 
     t = (m − m₀)/√(v (1/n + 1/N)),    v = max(s², s₀²),
 
-with n − 1 degrees of freedom. A window that by chance lacks the rare large values of a skewed or heavy-tailed column has
-too small an s², and one with too many of them too large an m; the larger of the two variances bounds both errors. If
-the statistic of the model has no squares, s₀² is that of its family with the mean m₀ (none for counts that share a
+with n − 1 degrees of freedom. A window that by chance lacks the rare large values of a skewed or heavy-tailed column
+has too small an s², and one with too many of them too large an m; the larger of the two variances bounds both errors.
+If the statistic of the model has no squares, s₀² is that of its family with the mean m₀ (none for counts that share a
 total). The mean is withheld below 20 rows.
 Of the variance only a rise is tested, by the F distribution with 2(n − 1)/(κ − 1) and 2(N − 1)/(κ − 1) degrees of
 freedom, where κ is the kurtosis of the window: for normal columns (κ = 3) this is the F-test. Outliers raise s² and κ
 together; the test is withheld if there are fewer than 30 κ rows on either side. A fall may be the lack of outliers,
-about which the statistics of the model know nothing, so it needs bins. The p-value of a column is twice the least of the two.
+about which the statistics of the model know nothing, so it needs bins. The p-value of a column is twice the least of
+the two.
 
 *Levels* (`chi_square`). Pearson's χ² of two samples, where levels with fewer than five expected rows of the window are
 pooled. Its distribution is a gamma distribution with the exact mean and variance of the statistic: with p the shares
@@ -165,8 +166,8 @@ def binned_p_values(window: Float, reference: Float, *, infinite: bool = False) 
     z1, tails1 = _score_tails(score, share, window, n, math.inf if infinite else n + big_n)
     z2, tails2 = _score_tails(score**2, share, window, n, math.inf if infinite else n + big_n)
     groups = np.minimum((rank * GROUPS).astype(np.int64), GROUPS - 1)
-    coarse = [np.bincount(groups, each, minlength=GROUPS) for each in (window, reference)]
-    shape = chi_square(*coarse, infinite=infinite, fallback=False)
+    own, theirs = (np.bincount(groups, each, minlength=GROUPS).astype(np.float64) for each in (window, reference))
+    shape = chi_square(own, theirs, infinite=infinite, fallback=False)
     with np.errstate(invalid="ignore", divide="ignore"):
         residual = np.abs(window - n * reference / big_n) / np.sqrt(np.maximum(n * share * (1 - share), 1e-300))
     parts = (_two_sided(tails1), _two_sided(tails2), shape.p_value)
