@@ -37,6 +37,7 @@ from suffice.statistics import (
     RowMoments,
     Scatter,
     Statistic,
+    Sums,
 )
 from suffice.tables import Levels
 
@@ -172,7 +173,7 @@ def _class_moments(block: Block, statistic: Statistic) -> tuple[Float, Float, Fl
         statistic = statistic.complete
     if isinstance(statistic, Scatter | PooledScatter):
         return _scatter_moments(statistic)
-    if isinstance(statistic, CountVectors):
+    if isinstance(statistic, CountVectors | Sums):
         weight = np.repeat(statistic.weight[:, None], d, axis=1)
         return weight, statistic.total / np.where(weight > 0, weight, 1.0), None
     assert isinstance(statistic, CellSums)
