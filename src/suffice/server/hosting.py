@@ -143,7 +143,11 @@ def open_host(name: str, path: str, settings: Settings, state: str | None = None
         host.learner = Learner.open(folder, load(path), base=digest, new_classes=settings.new_classes)
     from suffice.server.watching import Watch
 
-    host.watch = Watch(host.unchanging, settings)
+    try:
+        host.watch = Watch(host.unchanging, settings)
+    except BaseException:
+        host.close()
+        raise
     return host
 
 
