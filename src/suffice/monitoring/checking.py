@@ -237,10 +237,11 @@ class Checker:
             f"log p(x): the mean {_verb(facts.mean, own)} from {facts.mean:.4g} to {own:.4g}, by {abs(shift):.2g} "
             f"standard deviations; the rows are {low} under the model."
         )
+        before, now, measure = facts.mean, own, "mean log p(x)"
         if abs(shift) < 0.05:
-            sentence = self._share_words(window, j, facts, bins[:-1], test)[0]
-        figures = facts.mean, own, abs(shift)
-        yield Candidate(None, LOG_DENSITY, test.statistic, test.p_value, sentence, *figures, measure="mean log p(x)")
+            sentence, before, now, measure = self._share_words(window, j, facts, bins[:-1], test)
+        figures = before, now, abs(shift)
+        yield Candidate(None, LOG_DENSITY, test.statistic, test.p_value, sentence, *figures, measure=measure)
 
     # ------------------------------------------------------------------ levels and words
 
