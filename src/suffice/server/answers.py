@@ -311,6 +311,7 @@ async def answer(operation: Operation, headers: Headers, receive: Receive, limit
         gunzip = Gunzip(limits.body) if is_gzip(headers) else None
         pieces = exchanged(
             body_pieces(headers, receive, limits.body),
+            receive,
             lambda incoming: _of_table(operation, incoming, form, out, limits),
             gunzip,
         )

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from prometheus_client import CONTENT_TYPE_LATEST as CONTENT_TYPE
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 from suffice.exceptions import SufficeError, did_you_mean, listed, short
 from suffice.server.answers import Explain, Operation, Predict, Score, answer, class_named, written_rows
@@ -282,10 +282,19 @@ def _choice(query: dict[str, str], name: str, default: str, other: str) -> str:
 class TableResponse(StreamingResponse):
     """An answer that is cut, without its end, if a later row is refused or a fault appears after it has begun."""
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer. The body of the request may still arrive, so nothing else may receive."""
+        try:
+            await self.stream_response(send)
+        finally:
+            await self.body_iterator.aclose()  # type: ignore[attr-defined]
+
     async def stream_response(self, send: Send) -> None:
         """Send the pieces."""
         try:
             await super().stream_response(send)
+        except ClientDisconnect:
+            pass
         except (SufficeError, Problem) as error:
             LOG.warning("An answer was cut: a %s in a later row.", type(error).__name__)
         except Exception:

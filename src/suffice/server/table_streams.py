@@ -18,6 +18,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Any, BinaryIO, TypeVar
 
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
 from suffice.exceptions import SufficeError
 from suffice.learning.column_types import read_types_of_model
 from suffice.learning.fitted import Fitted
@@ -214,9 +217,9 @@ class Outgoing:
         self._written += len(piece)
 
     def end(self, error: BaseException | None = None) -> None:
-        """Note that no more pieces follow, in the thread; with an error, `get` raises it after the others."""
+        """Note that no more pieces follow; with an error, `get` raises it after the others."""
         with self._changed:
-            self._ended, self._error = True, error
+            self._ended, self._error = True, self._error or error
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._arrived.set)
 
@@ -259,9 +262,15 @@ class Outgoing:
 
 
 async def exchanged(
-    pieces: AsyncIterator[bytes], work: Callable[[Incoming], Iterator[bytes]], gunzip: Gunzip | None = None
+    pieces: AsyncIterator[bytes],
+    receive: Receive,
+    work: Callable[[Incoming], Iterator[bytes]],
+    gunzip: Gunzip | None = None,
 ) -> AsyncIterator[bytes]:
-    """What ``work`` writes about a body, while its pieces arrive; ``work`` runs in a thread."""
+    """What ``work`` writes about a body, while its pieces arrive; ``work`` runs in a thread.
+
+    After the last piece, ``receive`` tells whether the client has left.
+    """
     if not STREAMS.acquire(blocking=False):
         raise Problem(503, "The server reads as many tables at once as it can. Try again soon.", {"Retry-After": "1"})
     loop = asyncio.get_running_loop()
@@ -269,7 +278,7 @@ async def exchanged(
     outgoing = Outgoing(loop, incoming)
     thread = threading.Thread(target=_run, args=(work, incoming, outgoing), name="suffice table", daemon=True)
     thread.start()
-    feeding = loop.create_task(_feed(pieces, incoming))
+    feeding = loop.create_task(_feed(pieces, receive, incoming, outgoing))
     try:
         while (piece := await outgoing.get()) is not None:
             yield piece
@@ -281,7 +290,7 @@ async def exchanged(
             await feeding
 
 
-async def _feed(pieces: AsyncIterator[bytes], incoming: Incoming) -> None:
+async def _feed(pieces: AsyncIterator[bytes], receive: Receive, incoming: Incoming, outgoing: Outgoing) -> None:
     try:
         async for piece in pieces:
             await incoming.put(piece)
@@ -289,8 +298,10 @@ async def _feed(pieces: AsyncIterator[bytes], incoming: Incoming) -> None:
                 return
     except Exception as error:
         incoming.end(error)
-    else:
-        incoming.end()
+        return
+    incoming.end()
+    if (await receive())["type"] == "http.disconnect":
+        outgoing.end(ClientDisconnect())
 
 
 def _run(work: Callable[[Incoming], Iterator[bytes]], incoming: Incoming, outgoing: Outgoing) -> None:
