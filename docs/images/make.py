@@ -14,7 +14,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^]]*\]\((?:\.\./)?images/(\w+)\.png\)")
-MADE_ELSEWHERE = {"report": "make_report.py"}
+MADE_ELSEWHERE = {"report": "make_report.py", "monitoring": "make_report.py"}
 DPI = 150
 
 
