@@ -106,6 +106,7 @@ PUBLIC = {
     "suffice.model": ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator", "row_count"],
     "suffice.model_file": ["model_bytes", "model_of_bytes", "read_model", "storable", "write_model"],
     "suffice.model_selection": ["cross_val_predict", "cross_validate", "leave_one_out"],
+    "suffice.monitoring": ["Drift", "Finding", "Monitor", "Window"],
     "suffice.naive_bayes": [
         "BernoulliNB",
         "CategoricalNB",

@@ -54,7 +54,8 @@ NAMES = [path for module in PUBLIC for name in PUBLIC[module] if is_described(pa
 def needs_help_of_methods(path):
     """Whether the methods of a public name are part of the interface for users."""
     found = named(path)
-    results = ("suffice.comparison.", "suffice.diagnostics.", "suffice.text.WordCounts", "suffice.model.Conditional")
+    results = ("suffice.comparison.", "suffice.diagnostics.", "suffice.monitoring.")
+    results = (*results, "suffice.text.WordCounts", "suffice.model.Conditional")
     return inspect.isclass(found) and (issubclass(found, GenerativeClassifier) or path.startswith(results))
 
 

@@ -136,6 +136,18 @@ class Monitor:
         Returns
         -------
         Window
+
+        See Also
+        --------
+        check : Compares it with the model.
+        update : Compares it as the next one of a sequence.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> monitor = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"]).monitor()
+        >>> monitor.window([[2.0], [12.0]], ["a", None])
+        Window of 2 rows
         """
         total: Window | None = None
         summarizer = self._summarizer
@@ -163,6 +175,20 @@ class Monitor:
         Returns
         -------
         Drift
+
+        See Also
+        --------
+        update : Compares the next window of a sequence.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+        >>> monitor = NaiveBayes().fit(X, y).monitor()
+        >>> monitor.check(monitor.window(rng.normal(size=(200, 2))))
+        No drift in 200 rows. 2 tests at level 0.05; 2 tests not made.
         """
         self._check_layout(window)
         return self._drift(window, self._checker.candidates(window), self.level, 0)
@@ -180,6 +206,22 @@ class Monitor:
         Drift
             At the level α/(t(t + 1)) of look t: over all looks together, the probability of an alarm without change is
             at most ``level``.
+
+        See Also
+        --------
+        check : Compares one window, at the whole level.
+        resume : Continues a sequence.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+        >>> monitor = NaiveBayes().fit(X, y).monitor()
+        >>> looks = [monitor.update(monitor.window(rng.normal(size=(200, 2)))) for _ in range(3)]
+        >>> [look.look for look in looks], [round(look.level, 4) for look in looks]
+        ([1, 2, 3], [0.025, 0.0083, 0.0042])
         """
         self._check_layout(window)
         if not window.n_rows:
@@ -218,6 +260,22 @@ class Monitor:
         -------
         Monitor
             This monitor.
+
+        See Also
+        --------
+        update : Makes the next look.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+        >>> monitor = NaiveBayes().fit(X, y).monitor()
+        >>> look = monitor.update(monitor.window(X))
+        >>> later = NaiveBayes().fit(X, y).monitor().resume(monitor.looks, monitor.windows)
+        >>> later.update(later.window(X)).look
+        2
         """
         sizes = [size for size, _ in windows]
         if sum(sizes) != looks or sizes != [1 << i for i in range(looks.bit_length())[::-1] if looks >> i & 1]:

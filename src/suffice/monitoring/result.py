@@ -157,6 +157,17 @@ class Drift:
     --------
     suffice.monitoring.Monitor : Makes it.
     suffice.monitoring.Finding : One test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice import NaiveBayes
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+    >>> monitor = NaiveBayes().fit(X, y).monitor()
+    >>> drift = monitor.check(monitor.window(X + [0.0, 1.0]))
+    >>> drift.alarm, drift.n_rows, drift.significant[0].column
+    (True, 1000, 1)
     """
 
     findings: tuple[Finding, ...]
@@ -183,12 +194,34 @@ class Drift:
         return tuple(finding for finding in self.findings if finding.withheld)
 
     def listing(self) -> Listing:
-        """Return all tests as a table, the strongest evidence first."""
+        """Return all tests as a table, the strongest evidence first.
+
+        Returns
+        -------
+        Listing
+            Its columns are attributes of `suffice.monitoring.Finding`.
+
+        See Also
+        --------
+        to_dict : Returns everything as JSON values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+        >>> monitor = NaiveBayes().fit(X, y).monitor()
+        >>> found = monitor.check(monitor.window(X + [0.0, 1.0])).listing()
+        >>> found["column"][0], found["measure"][0], found["significant"][0]
+        (1, 'mean', True)
+        """
         each = self.findings
         return Listing(
             {
                 "column": ["" if one.column is None else one.column for one in each],
                 "test": [one.test for one in each],
+                "measure": [one.measure for one in each],
                 "windows": [one.windows for one in each],
                 "effect": [one.effect for one in each],
                 "p_value": [one.p_value for one in each],
@@ -198,7 +231,28 @@ class Drift:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a dictionary of JSON values."""
+        """Return everything as a dictionary of JSON values.
+
+        Returns
+        -------
+        dict
+            Numbers that are not finite become None.
+
+        See Also
+        --------
+        to_json : Returns them as a text.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+        >>> monitor = NaiveBayes().fit(X, y).monitor()
+        >>> found = monitor.check(monitor.window(X)).to_dict()
+        >>> found["alarm"], found["rows"]
+        (False, 1000)
+        """
         from dataclasses import asdict
 
         content: dict[str, Any] = json_value(
@@ -216,11 +270,51 @@ class Drift:
         return content
 
     def to_json(self) -> str:
-        """Return everything as JSON."""
+        """Return everything as JSON.
+
+        Returns
+        -------
+        str
+
+        See Also
+        --------
+        to_dict : Returns the values.
+        to_html : Returns a page for people.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+        >>> monitor = NaiveBayes().fit(X, y).monitor()
+        >>> monitor.check(monitor.window(X)).to_json()[:15]
+        '{"alarm": false'
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_html(self) -> str:
-        """Return the findings as one HTML page, which loads nothing from elsewhere. Needs Jinja2."""
+        """Return the findings as one HTML page, which loads nothing from elsewhere. Needs Jinja2.
+
+        Returns
+        -------
+        str
+
+        See Also
+        --------
+        to_json : Returns them for programs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(1000, 2)), rng.integers(0, 2, 1000)
+        >>> monitor = NaiveBayes().fit(X, y).monitor()
+        >>> page = monitor.check(monitor.window(X)).to_html()
+        >>> "No drift in 1,000 rows." in page
+        True
+        """
         from suffice.monitoring.rendering import render
 
         return render(self)

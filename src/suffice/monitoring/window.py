@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from suffice.exceptions import MergeError
+from suffice.exceptions import MergeError, counted
 from suffice.learning.profile import posterior_rows
 from suffice.numerics.types import Float
 from suffice.tables import Levels
@@ -142,7 +142,29 @@ class Window:
 
     @classmethod
     def zero(cls, layout: Layout) -> Window:
-        """Return the window of no rows."""
+        """Return the window of no rows.
+
+        Parameters
+        ----------
+        layout : Layout
+            ``layout`` of a monitor.
+
+        Returns
+        -------
+        Window
+
+        See Also
+        --------
+        merge : Adds windows.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> from suffice.monitoring import Window
+        >>> monitor = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"]).monitor()
+        >>> Window.zero(monitor.layout)
+        Window of 0 rows
+        """
         d, k = len(layout.numbers), len(layout.classes)
         return cls(
             layout,
@@ -164,7 +186,30 @@ class Window:
     def merge(self, other: Window) -> Window:
         """Return the window of the rows of both.
 
-        Raises `MergeError` if the other window was made by the monitor of another model.
+        Parameters
+        ----------
+        other : Window
+
+        Returns
+        -------
+        Window
+
+        Raises
+        ------
+        MergeError
+            If the other window was made by the monitor of another model.
+
+        See Also
+        --------
+        zero : Returns the window of no rows.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> from suffice.monitoring import Window
+        >>> monitor = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"]).monitor()
+        >>> monitor.window([[2.0], [4.0]]).merge(monitor.window([[12.0]]))
+        Window of 3 rows
         """
         if self.layout.digest != other.layout.digest:
             raise MergeError(
@@ -202,20 +247,63 @@ class Window:
         return self.weight / self.squares if self.squares > 0 else 1.0
 
     def to_bytes(self) -> bytes:
-        """Return the window as bytes, which `from_bytes` reads."""
+        """Return the window as bytes, which `from_bytes` reads.
+
+        Returns
+        -------
+        bytes
+            The content of a window file, as ``suffice monitor --window`` writes it.
+
+        See Also
+        --------
+        from_bytes : Reads them.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> from suffice.monitoring import Window
+        >>> monitor = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"]).monitor()
+        >>> Window.from_bytes(monitor.window([[2.0]]).to_bytes())
+        Window of 1 row
+        """
         from suffice.monitoring.window_file import window_bytes
 
         return window_bytes(self)
 
     @staticmethod
     def from_bytes(content: bytes) -> Window:
-        """Read a window from the bytes of `to_bytes`."""
+        """Read a window from the bytes of `to_bytes`.
+
+        Parameters
+        ----------
+        content : bytes
+
+        Returns
+        -------
+        Window
+
+        Raises
+        ------
+        ModelFileError
+            If the bytes are not a window, or damaged.
+
+        See Also
+        --------
+        to_bytes : Returns the bytes of a window.
+
+        Examples
+        --------
+        >>> from suffice.monitoring import Window
+        >>> Window.from_bytes(b"no window")
+        Traceback (most recent call last):
+        suffice.exceptions.ModelFileError: The content is not a window, or it is damaged: ...
+        """
         from suffice.monitoring.window_file import window_of_bytes
 
         return window_of_bytes(content)
 
     def __repr__(self) -> str:
-        return f"Window of {self.n_rows:,} rows"
+        return f"Window of {counted(self.n_rows, 'row')}"
 
 
 SUMS = ("n_rows", "weight", "squares", "bins", "posterior", "impossible", "labels", "calibration", "scores")
