@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Iterable, Mapping
+from itertools import chain
 from typing import Literal, get_args
 
 from starlette.types import Receive
@@ -42,6 +43,8 @@ FORMS: dict[str, Form] = {**{media: form for form, media in MEDIA_TYPES.items()}
 GZIP = ("gzip", "x-gzip")
 SMALL = 1 << 12  # compressed bytes that are decompressed at once, without a thread
 PIECE = 1 << 20  # most bytes that are decompressed in one step
+COMPRESSED = 1 << 16  # compressed bytes in one step: what is left of them is copied many times
+MOST_MEMBERS = 10_000  # of a gzip body
 Headers = Iterable[tuple[bytes, bytes]]
 
 
@@ -200,7 +203,8 @@ def is_gzip(headers: Headers) -> bool:
 def gunzipped(body: bytes, most: int) -> bytes:
     """A body without gzip; raises `Problem` 413 after ``most`` bytes, before more memory is used."""
     gunzip = Gunzip(most)
-    return b"".join([*gunzip.decompressed(body), *gunzip.ended()])
+    pieces = [body[start : start + COMPRESSED] for start in range(0, len(body), COMPRESSED)]
+    return b"".join([*chain.from_iterable(map(gunzip.decompressed, pieces)), *gunzip.ended()])
 
 
 class Gunzip:
@@ -209,13 +213,16 @@ class Gunzip:
     def __init__(self, most: int) -> None:
         self._most, self._seen = most, 0
         self._member = zlib.decompressobj(wbits=31)
-        self._began = False
+        self._began, self._members = False, 1
 
     def decompressed(self, piece: bytes) -> Iterable[bytes]:
         """The bytes that a piece holds, at most a megabyte at a time."""
         while piece:
             if self._member.eof:  # another member follows
                 self._member = zlib.decompressobj(wbits=31)
+                self._members += 1
+                if self._members > MOST_MEMBERS:
+                    raise Problem(400, f"The gzip body has more than {MOST_MEMBERS:,} members. Compress it as one.")
             self._began = True
             try:
                 out = self._member.decompress(piece, PIECE)

@@ -37,6 +37,7 @@ from suffice.tables import MatrixTable
 __all__ = ["HotPath"]
 
 MOST_BYTES = 1 << 14  # of a body
+MOST_DIGITS = 5  # of the length of a body
 MOST_ROWS = 64  # of a request
 JSON = MEDIA_TYPES["json"].encode()
 JSON_TYPES = (JSON, JSON + b"; charset=utf-8", JSON + b";charset=utf-8")
@@ -114,7 +115,11 @@ def _is_plain(headers: Sequence[tuple[bytes, bytes]]) -> bool:
             if value not in JSON_TYPES:
                 return False
             is_json = True
-        elif name == b"content-encoding" or (name == b"accept" and value not in ANY_TYPES):
+        elif (
+            name == b"content-encoding"
+            or (name == b"accept" and value not in ANY_TYPES)
+            or (name == b"content-length" and len(value) > MOST_DIGITS)
+        ):
             return False
     return is_json
 

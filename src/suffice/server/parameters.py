@@ -10,6 +10,8 @@ from typing import Any, Self
 from suffice.estimators import GenerativeClassifier
 from suffice.estimators.drawn_rows import drawn_tables
 from suffice.exceptions import did_you_mean, listed, short
+from suffice.families import Text
+from suffice.families.text.parameters import TextParameters
 from suffice.learning.fitted import Fitted
 from suffice.server.answers import class_named
 from suffice.server.problems import Problem
@@ -21,6 +23,7 @@ __all__ = ["SampleRequest", "given_prior"]
 
 PRIORS = ("data", "uniform")
 LARGEST = 1 << 32
+LARGEST_DRAW = 20_000_000  # cells and words
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,17 @@ class SampleRequest:
     length: int | None = None
 
     @classmethod
-    def of(cls, document: Any, limits: Limits) -> Self:
-        """Check a document such as ``{"rows": 2, "class": "a", "seed": 0}``."""
+    def of(cls, document: Any, limits: Limits, fitted: Fitted) -> Self:
+        """Check a document such as ``{"rows": 2, "class": "a", "seed": 0}``, for a model."""
         members = _members(document, ("rows", "class", "seed", "length"), '{"rows": 10}')
         if "rows" not in members:
             raise Problem(400, 'The document has no member "rows", the number of rows to draw.')
         rows = _whole(members["rows"], "rows", 1, limits.sampled)
         seed = None if members.get("seed") is None else _whole(members["seed"], "seed", 0, LARGEST)
         length = None if members.get("length") is None else _whole(members["length"], "length", 0, 10_000)
+        most = LARGEST_DRAW // _size_of_row(fitted, length)
+        if rows > max(most, 1):
+            raise Problem(413, f"{rows:,} rows of this size are too many. Draw at most {most:,} at a time.", limit=most)
         return cls(rows, members.get("class"), seed, length)
 
     def drawn(self, model: GenerativeClassifier) -> ArrowTable:
@@ -105,6 +111,18 @@ def _whole(value: Any, name: str, least: int, most: int) -> int:
             status, f'"{name}" is {shown:.40}; expected a whole number from {least} to {most:,}.', argument=name
         )
     return value
+
+
+def _size_of_row(fitted: Fitted, length: int | None) -> int:
+    """Cells of a drawn row, and words of its texts; Bernoulli texts draw each word that the model knows."""
+    size = max(fitted.layout.n_columns, 1)
+    for block, parameters in zip(fitted.estimate.blocks, fitted.estimate.parameters, strict=True):
+        if isinstance(block.family, Text) and isinstance(parameters, TextParameters):
+            if block.family.event == "bernoulli":
+                size += len(parameters.words)
+            else:
+                size += math.ceil(parameters.length.max(initial=0)) if length is None else length
+    return size
 
 
 def _probability(value: Any, name: str) -> float:
