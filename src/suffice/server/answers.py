@@ -452,12 +452,24 @@ def written_rows(table: ArrowTable, out: Form, member: str = "rows") -> bytes:
     """
     file = Pieces()
     writer = TableWriter(file, "jsonl" if out == "json" else out, stream=True)
-    writer.write(table)
+    writer.write(_with_seconds(table) if out == "json" else table)
     writer.close()
     content = file.taken()
     if out != "json":
         return content
     return f'{{"{member}": ['.encode() + b", ".join(content.splitlines()) + b"]}"
+
+
+def _with_seconds(table: ArrowTable) -> ArrowTable:
+    """A table whose durations are seconds, as rows in JSON have them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for j, kind in enumerate(table.schema.types):
+        if pa.types.is_duration(kind):
+            column = table.column(j).cast(pa.duration("us"), safe=False).cast(pa.int64()).cast(pa.float64())
+            table = table.set_column(j, table.column_names[j], pc.divide(column, 1e6))
+    return table
 
 
 def document_table(fitted: Fitted, body: bytes, form: Form, limits: Limits) -> ArrowTable:

@@ -148,8 +148,8 @@ def _posts(model: Description, settings: Settings) -> Iterator[tuple[str, Access
         return verb, "read", _operation(name, verb, summary, _answers(f"{name}.{answer}"), body=rows, **parts)
 
     choices = [
-        _query("keep", "all: a table is answered by a table that begins with its own columns.", "all"),
-        _query("watch", "no: the rows are not compared with the training rows; see drift.", "no"),
+        _option("keep", "all: a table is answered by a table that begins with its own columns.", "none", "all"),
+        _option("watch", "no: the rows are not compared with the training rows; see drift.", "yes", "no"),
     ]
     yield asked("predict", "Label and posterior of each row.", "Predictions", parameters=choices)
     if model["explains"]:
@@ -188,13 +188,16 @@ def _changes(model: Description, row: Json) -> Iterator[tuple[str, Access, Json]
     places = [
         KEY,
         _query("target", "The column of labels in a table; by default the target of the model.", target),
-        *([_query("label", "The class of one text or mail.", classes[0])] if MEDIA_TYPES["text"] in body else []),
+        _query("label", "The class of all rows, of a text or a mail.", classes[0]),
+        _query("weights", "The column of weights in a table.", None),
     ]
     for verb, summary in (
         ("learn", "Learn rows. The answer comes when they are on disk."),
         ("unlearn", "Take rows back exactly."),
     ):
         yield verb, "learn", _operation(name, verb, summary, receipt, body=body, parameters=places)
+    if not model["explains"]:  # such a model has no prior
+        return
     given = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
     prior = object_of({"prior": {"oneOf": [{"enum": ["data", "uniform"]}, given]}})
     summary = "Change the probabilities of the classes before a row is seen."
@@ -205,15 +208,23 @@ def _changes(model: Description, row: Json) -> Iterator[tuple[str, Access, Json]
 def _query(name: str, description: str, example: Any) -> Json:
     """A parameter of the query of an address."""
     text = example if isinstance(example, str) else json.dumps(example)
-    return {"name": name, "in": "query", "description": description, "schema": {"type": "string", "examples": [text]}}
+    schema = {"type": "string"} if example is None else {"type": "string", "examples": [text]}
+    return {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _option(name: str, description: str, *values: str) -> Json:
+    """A parameter of the query that has few values; the first one is the default."""
+    schema = {"enum": list(values), "default": values[0]}
+    return {"name": name, "in": "query", "description": description, "schema": schema}
 
 
 def _bodies(model: Description, schema: str, example: Json, rows: list[Json]) -> Json:
     """The forms of a body with rows, by media type."""
     out = _json(reference(schema), example)
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    out[MEDIA_TYPES["csv"]] = {"schema": {"type": "string"}, "example": csv_of(rows)}
-    out[MEDIA_TYPES["jsonl"]] = {"schema": {"type": "string"}, "example": lines}
+    if all(column["kind"] != "duration" for column in model["columns"]):  # which text files do not have
+        out[MEDIA_TYPES["csv"]] = {"schema": {"type": "string"}, "example": csv_of(rows)}
+        out[MEDIA_TYPES["jsonl"]] = {"schema": {"type": "string"}, "example": lines}
     for form in ("arrow", "parquet"):
         out[MEDIA_TYPES[form]] = {"schema": BINARY}
     if [column["kind"] for column in model["columns"]] == ["text"]:
