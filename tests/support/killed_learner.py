@@ -124,20 +124,24 @@ def count_rows(folder, tell):
 
 
 def kill_at_times(folder, cycles, seed):
-    """Kill processes that learn at random times, and count the rows that are acknowledged."""
+    """Kill processes that learn at random times, and count the rows that were acknowledged."""
     rng = random.Random(seed)
     completed(make_model, folder)
     acknowledged, retries, next_row, replayed, kills = set(), [], 0, [], 0
     for cycle in range(cycles + 1):
         fresh = _requests(rng, acknowledged, next_row) if cycle < cycles else []
         process, heard = forked(learn_until_killed, folder, [*retries, *fresh])
+        lines = []
         if cycle < cycles:
-            if rng.random() < 0.75:  # otherwise it is killed while it recovers
-                heard_first = heard.readline()
-                replayed.append(int(heard_first.split()[1]))
-            time.sleep(rng.expovariate(1 / 0.03))
+            if cycle % 4 == 3:  # while it recovers
+                time.sleep(rng.expovariate(1 / 0.02))
+            else:
+                lines = heard_until(heard, rng.randint(1, 40))
+            time.sleep(rng.expovariate(1 / 0.002))
             os.kill(process, signal.SIGKILL)
-        lines, status = finished(process, heard)
+        others, status = finished(process, heard)
+        lines += others
+        replayed += [int(line.split()[1]) for line in lines if line.startswith("open ")]
         kills += status == -signal.SIGKILL
         assert status in (0, -signal.SIGKILL), status
         tried = [line.removeprefix("try ") for line in lines if line.startswith("try ")]
@@ -156,6 +160,17 @@ def kill_at_times(folder, cycles, seed):
         "twice": sorted(each for each, weight in found.items() if weight > expected.get(each, 0)),
         "replayed": max(replayed, default=0),
     }
+
+
+def heard_until(heard, n):
+    """The lines of a process until it has acknowledged ``n`` requests."""
+    lines = []
+    while n:
+        lines.append(heard.readline().rstrip())
+        n -= lines[-1].startswith("ack ")
+        if not lines[-1]:
+            break
+    return lines
 
 
 def _requests(rng, acknowledged, next_row):
