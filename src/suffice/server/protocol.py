@@ -257,6 +257,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body."""
         self._unparsed = 0
+        if not self.cycle.body:
+            self.cycle.body = b""  # type: ignore[assignment]  # adding bytes to these copies nothing
         super().on_body(body)
 
     def on_message_complete(self) -> None:
