@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -133,6 +134,9 @@ def test_sentences():
     shares = Finding(None, "class shares", 9.0, 1e-9, 0.01, True, "Yes.", 0.5, 0.3, measure="mean p('a')")
     accuracy = Finding(None, "accuracy", 9.0, 1e-9, 0.01, True, "Yes.", 0.9, 0.3, measure="accuracy")
     time = Finding("day", "numbers", 9.0, 0.2, 0.01, False, "No.", 86400.0, 2.0, measure="mean time")
+    gap = Finding(None, "calibration", 0, 0.2, 0.01, False, "No.", -0.0004, 0.0, measure="accuracy minus confidence")
+    unknown = Finding("text", "unknown words", 0, 0.2, 0.01, False, "No.", 0.1, 0.2)
+    unknown = replace(unknown, measure="mean of the share of unknown words")
     withheld = Finding("city", "levels", np.nan, np.nan, 0.01, False, "City was not tested.")
 
     def drift(*findings):
@@ -150,6 +154,8 @@ def test_sentences():
     assert "Check the source of 'age'" in advice(drift(missing))[0]
     assert "do not rely" in advice(drift(accuracy))[-1]
     assert figure_text(mean, mean.reference) == "1,234"
+    assert figure_text(gap, gap.reference) == "−0.04 %"
+    assert figure_text(unknown, unknown.observed) == "20.0 %"
     assert figure_text(missing, missing.observed) == "30.0 %"
     assert figure_text(shares, shares.observed) == "30.0 %"
     assert figure_text(time, time.reference) == "1970-01-02"

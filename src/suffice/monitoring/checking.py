@@ -44,8 +44,8 @@ __all__ = ["NO_PROFILE", "Candidate", "Checker"]
 NO_PROFILE = (
     "the model has no profile of held-out rows. Fit it with suffice.fit, or give reference rows: model.monitor(X)."
 )
-MANY = 1e12  # rows of a reference without sampling error
 LEAST_GAPS = 50.0
+SAME_PRIOR = 0.05  # total variation distance
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Candidate:
 class Checker:
     """Compares windows with one reference."""
 
-    def __init__(self, reference: Reference, profile: Profile | None, times: frozenset[object]) -> None:
-        self.reference, self.profile, self.times = reference, profile, times
+    def __init__(self, reference: Reference, profile: Profile | None, prior: Float, times: frozenset[object]) -> None:
+        self.reference, self.profile, self.prior, self.times = reference, profile, prior, times
 
     def candidates(self, window: Window) -> list[Candidate]:
         """All tests of a window."""
@@ -125,7 +125,7 @@ class Checker:
                 return Candidate(name, kind, statistic, p_value, sentence, before, now, effect, measure=measure)
         else:
             moments = window.moments[:, j]
-            t, p_mean = mean_p_value(moments, n, facts.mean, facts.variance, big_n)
+            t, p_mean = mean_p_value(moments, n, facts.mean, facts.variance, big_n, known=not facts.implied)
             squares = math.nan if facts.implied else facts.variance
             ratio, p_variance = variance_p_value(moments, n, squares, big_n)
             both = [each for each in (p_mean, p_variance) if not math.isnan(each)]
@@ -148,14 +148,17 @@ class Checker:
     def _withheld_numbers(self, name: object, n: float, facts: NumberFacts) -> str:
         if math.isnan(facts.mean):
             return f"Column {name!r} was not tested: {NO_PROFILE}"
-        return f"Column {name!r} was not tested: the window has {n:.0f} values, too few without a profile. Merge  windows, fit the model with suffice.fit, or give reference rows: model.monitor(X)."
+        return (
+            f"Column {name!r} was not tested: the window has {n:.0f} values, too few for its tails without a profile. "
+            "Merge windows, fit the model with suffice.fit, or give reference rows: model.monitor(X)."
+        )
 
     def _measure(self, name: object, scale: str, what: str) -> str:
         """The figure in a few words, for tables."""
         if name in self.times:
             return "mean time" if what == "mean" else f"{what} (s)"
-        of = {"log": " of log x", "words": " of words", "unknown words": " of unknown words"}.get(scale, "")
-        return f"{what}{of}"
+        of = {"log": "log x", "words": "the number of words", "unknown words": "the share of unknown words"}.get(scale)
+        return what if of is None else f"{what} of {of}"
 
     def _sentence(self, name: object, scale: str, what: str, before: float, now: float, by: str) -> str:
         subject = {
@@ -376,9 +379,10 @@ class Checker:
     def _scores(self, n: float, scores: dict[str, float]) -> Iterator[Candidate]:
         """Accuracy and calibration against held-out training rows."""
         known = {} if self.profile is None else dict(zip(SCORES, self.profile.scores.tolist(), strict=True))
-        if self.profile is None or not known["weight"] > 0:
+        reason = NO_PROFILE if self.profile is None or not known["weight"] > 0 else self._other_prior()
+        if self.profile is None or reason:
             for test, subject in (("accuracy", "The accuracy"), ("calibration", "The calibration")):
-                yield Candidate(None, test, math.nan, math.nan, f"{subject} was not tested: {NO_PROFILE}")
+                yield Candidate(None, test, math.nan, math.nan, f"{subject} was not tested: {reason}")
             return
         size = known["weight"] * _scale(self.profile)
         before, now = known["right"] / known["weight"], scores["right"] / scores["weight"]
@@ -406,6 +410,14 @@ class Checker:
             sentence = "The calibration was not tested: the window has too few uncertain predictions."
         figures = gap_before, gap, abs(gap - gap_before)
         yield Candidate(None, "calibration", z, p, sentence, *figures, measure="accuracy minus confidence")
+
+    def _other_prior(self) -> str:
+        """Why scores cannot be compared with those of the fit; empty if they can."""
+        assert self.profile is not None
+        away = 0.5 * float(np.abs(self.profile.prior - self.prior).sum())
+        if away <= SAME_PRIOR:
+            return ""
+        return "the class prior differs from that of the fit. Give labelled reference rows: model.monitor(X, y)."
 
 
 # ---------------------------------------------------------------------- figures

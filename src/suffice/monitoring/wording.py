@@ -34,6 +34,8 @@ OF_ROWS = {
 """Tests of whole rows, as a sentence names what they compare."""
 NUMBERS = ("mean", "standard deviation")
 """How measures of numbers begin; those of the other measures are shares."""
+PROBABILITIES = ("mean p(", "share")
+"""What measures of numbers contain if the numbers are shares."""
 ABOUT_SOURCE = ("missing", "unseen levels", "unknown words")
 ABOUT_PREDICTIONS = ("accuracy", "calibration")
 LEAST_P = 1e-12  # smaller p-values are not computed exactly
@@ -137,11 +139,9 @@ def figure_text(finding: Finding, value: object) -> str:
         return "–"
     if finding.measure == "mean time":
         return time_text(value)
-    return number_text(value) if _is_number(finding.measure) else percent_text(value)
-
-
-def _is_number(measure: str) -> bool:
-    return measure.startswith(NUMBERS) and not measure.startswith(("mean p(", "mean of unknown words"))
+    if finding.measure.startswith(NUMBERS) and not any(each in finding.measure for each in PROBABILITIES):
+        return number_text(value)
+    return percent_text(value) if value >= 0 else f"−{percent_text(-value)}"
 
 
 def p_value_text(p_value: float) -> str:
