@@ -28,6 +28,8 @@ class Profile:
     ----------
     classes : ClassAxis
         Classes of the posteriors.
+    prior : array of shape (K,)
+        Class prior of the posteriors.
     n_rows : int
         Number of rows.
     weight, squares : float
@@ -53,6 +55,7 @@ class Profile:
     """
 
     classes: ClassAxis
+    prior: Float
     n_rows: int
     weight: float
     squares: float
@@ -79,6 +82,7 @@ class Profile:
         if any(np.isnan(each).any() or not (np.diff(each) > 0).all() for each in self.cuts):
             raise ModelFileError("the bins of its profile are not ascending")
         shapes = {
+            "prior": (k,),
             "bins": (sum(len(each) + 2 for each in self.cuts),),
             "moments": (5, d),
             "posterior": (posterior_rows(k), k),

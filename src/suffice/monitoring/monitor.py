@@ -1,9 +1,9 @@
 """`Monitor`: compares windows of rows with a model, once or as a sequence in time.
 
 *One look.* m tests of a look have p-values p₁ ≤ … ≤ p_m. By the rule of Benjamini and Hochberg the tests with
-p ≤ i α/m, for the largest i with p_i ≤ i α/m, are significant. If a part of the tests is of columns that have not changed, the
-expected share of these among the significant ones is at most α; if nothing has changed, the probability of any
-significant test is at most α. Both hold for independent tests, and for tests with positive dependence (PRDS).
+p ≤ i α/m, for the largest i with p_i ≤ i α/m, are significant. If a part of the tests is of columns that have not
+changed, the expected share of these among the significant ones is at most α; if nothing has changed, the probability of
+any significant test is at most α. Both hold for independent tests, and for tests with positive dependence (PRDS).
 
 *A sequence.* Look t has the level α_t = α/(t(t + 1)), and Σ_t α_t = α. By the union bound, the probability of any alarm
 over an endless stream without change is at most α, whatever the dependence of the windows.
@@ -158,7 +158,8 @@ class Monitor:
 
     @cached_property
     def _summarizer(self) -> Summarizer:
-        return Summarizer(self._fitted, self._columns, self.layout)
+        prior = None if self.profile is None else self.profile.prior
+        return Summarizer(self._fitted, self._columns, self.layout, prior)
 
     # ------------------------------------------------------------------ looks
 
@@ -296,7 +297,8 @@ class Monitor:
 
     @cached_property
     def _checker(self) -> Checker:
-        return Checker(self.reference, self.profile, frozenset(self._fitted.layout.schema.times))
+        prior = np.asarray(self._fitted.estimate.prior, dtype=np.float64)
+        return Checker(self.reference, self.profile, prior, frozenset(self._fitted.layout.schema.times))
 
     def _check_layout(self, window: Window) -> None:
         if not isinstance(window, Window):
@@ -422,7 +424,7 @@ def _order(candidate: Candidate) -> tuple[bool, float, float]:
 def _number(value: object, name: str, low: float, high: float) -> float:
     good = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not good or not (low <= value < high if name == "minimum_effect" else low < value < high):  # type: ignore[operator]
-        bounds = "at least 0" if name == "minimum_effect" else "between 0 and 1"
+        bounds = "of at least 0" if name == "minimum_effect" else "between 0 and 1"
         raise InputError(f"{name} must be a number {bounds}; got {value!r:.60}.", argument=name)
     return float(value)  # type: ignore[arg-type]
 

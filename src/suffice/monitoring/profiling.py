@@ -130,6 +130,7 @@ def _of_window(fitted: Fitted, window: Window) -> Profile:
     layout = window.layout
     return Profile(
         fitted.classes,
+        np.array(fitted.estimate.prior, dtype=np.float64),
         window.n_rows,
         window.weight,
         window.squares,

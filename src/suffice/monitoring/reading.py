@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from suffice.numerics.types import Array, Float
 from suffice.sources.arrays import plain_rows
 from suffice.sources.engine_tables import PartitionedTable, engine_table
 from suffice.sources.engine_types import ArrowTable
-from suffice.sources.files import Source, open_source
+from suffice.sources.files import is_source, open_source
 from suffice.sources.labels import check_label_count, plain_labels, read_weights
 from suffice.tables import Table
 from suffice.tables.levels import is_missing
@@ -49,16 +48,10 @@ def read_batches(fitted: Fitted, X: object, y: object, sample_weight: object) ->
             f"A window has no rows of {engine.described}, which are elsewhere. Collect them, or write them to files.",
             argument="X",
         )
-    if engine is not None or isinstance(X, Source | os.PathLike | str):
-        yield from _of_source(fitted, engine if engine is not None else X, y, sample_weight)
+    in_memory = hasattr(X, "shape") or not is_source(X)
+    if engine is not None or isinstance(y, str) or not in_memory:
+        yield from _of_source(fitted, X if engine is None else engine, y, sample_weight)
         return
-    if isinstance(y, str):
-        if not hasattr(X, "__getitem__") or not hasattr(X, "columns"):
-            raise InputError(
-                f"y is the name of a column, {y!r:.60}, but X is not a frame or a source. Give the labels as an array.",
-                argument="y",
-            )
-        y = X[y]
     table = X if isinstance(X, Table) else fitted.reader.rows(plain_rows(X), fitted.layout)
     weights = read_weights(sample_weight, len(table), may_be_zero=True)
     yield ReadRows(table, None if y is None else labels_of(fitted, y, len(table)), weights)

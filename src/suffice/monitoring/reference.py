@@ -6,10 +6,10 @@ The statistics of the model are exact facts of the training rows. Summed over th
 
 the counts of levels, of bins (histograms and bins of averaged dependence), of missing cells, and of the documents that
 have a word. Where the statistic has no squares, the variance of a class is that of its family with the mean m: m for
-Poisson, m² for exponential, m(1 + m) for geometric columns. It is a parameter rather than a fact of the rows, and used
-as a lower bound alone. For counts that share a total (multinomial) it is unknown. So are the distributions of log p(x)
-and of the posterior of rows that the model has not learned: `Profile`, stored by `suffice.fit`, or reference rows
-provide them, and bins of all numbers.
+Poisson columns and counts that share a total, m² for exponential, m(1 + m) for geometric columns. It is a parameter
+rather than a fact of the rows, and used as a lower bound alone. The distributions of log p(x) and of the posterior of
+rows that the model has not learned are unknown: `Profile`, stored by `suffice.fit`, or reference rows provide them, and
+bins of all numbers.
 
 A model that was built from parameters has no rows: its classes are weighted by its prior, and its counts are infinite.
 """
@@ -150,7 +150,7 @@ def _facts(block: Block, statistic: Statistic, shares: Float, *, infinite: bool)
         spread = squares / np.maximum(n if infinite else n - 1, 1e-300)
         spread[n <= 1] = squares[n <= 1] if infinite else np.nan
     known = block.family.accepts_missing and block.independent
-    implied = block.family.name in IMPLIED and not infinite
+    implied = (block.family.name in IMPLIED or isinstance(statistic, CountVectors | Sums)) and not infinite
     out = {}
     for j in range(d):
         missing = 0.0 if not known else max(total - float(n[j]), 0.0)
@@ -175,7 +175,8 @@ def _class_moments(block: Block, statistic: Statistic) -> tuple[Float, Float, Fl
         return _scatter_moments(statistic)
     if isinstance(statistic, CountVectors | Sums):
         weight = np.repeat(statistic.weight[:, None], d, axis=1)
-        return weight, statistic.total / np.where(weight > 0, weight, 1.0), None
+        mean = statistic.total / np.where(weight > 0, weight, 1.0)
+        return weight, mean, mean
     assert isinstance(statistic, CellSums)
     weight, mean = statistic.weight, statistic.total[:, 0] / np.where(statistic.weight > 0, statistic.weight, 1.0)
     variance = {"exponential": mean**2, "geometric": mean * (1 + mean), "poisson": mean}.get(block.family.name)

@@ -61,7 +61,7 @@ class Scored(NamedTuple):
 class Summarizer:
     """Makes windows of rows for one fitted model and layout."""
 
-    def __init__(self, fitted: Fitted, columns: WatchedColumns, layout: Layout) -> None:
+    def __init__(self, fitted: Fitted, columns: WatchedColumns, layout: Layout, prior: Float | None = None) -> None:
         self.fitted, self.columns, self.layout = fitted, columns, layout
         self._offsets = layout.offsets
         self._binned = np.array([len(each) > 0 for each in layout.cuts], dtype=bool)
@@ -70,6 +70,9 @@ class Summarizer:
             [scale == "number" or scale == "log" for _, scale in layout.numbers], bool
         )
         self._log_prior = np.asarray(fitted.estimate.log_prior, dtype=np.float64)
+        # Posteriors are compared under the prior of the profile, whatever the prior of the model is by now.
+        own = np.asarray(fitted.estimate.prior, dtype=np.float64)
+        self._factor = None if prior is None or np.allclose(prior, own) else prior / np.where(own > 0, own, np.inf)
 
     def window(self, table: Table, labels: Labels | None, weights: Float | None) -> Window:
         """The window of some rows."""
@@ -123,7 +126,9 @@ class Summarizer:
             self._levels(each, known, len(table), weights)
             for (_, known), each in zip(self.layout.levels, read.coded, strict=False)
         ]
-        known = proba if weights is None else proba * weights[:, None]
+        compared = proba if self._factor is None else _scaled(proba, self._factor)
+        known = compared if weights is None else compared * weights[:, None]
+        squares = compared.T @ known if len(self._log_prior) <= MOST_CLASSES else (compared * known).sum(axis=0)
         keys, ratios = self._sample(scores, own, first)
         k = len(self.layout.classes)
         label_parts: tuple[Float, dict[object, float], Float, Float] = (
@@ -144,7 +149,7 @@ class Summarizer:
             tuple(each for each, _ in counted),
             tuple(each for _, each in counted),
             tuple(self._words(read, i, own) for i in range(len(self.layout.words))),
-            np.vstack([known.sum(axis=0), proba.T @ known if k <= MOST_CLASSES else (proba * known).sum(axis=0)]),
+            np.vstack([known.sum(axis=0), squares]),
             float(own[impossible].sum()),
             keys,
             ratios,
@@ -282,6 +287,13 @@ def scored_by_joint(fitted: Fitted, density: Float | None, scores: Float) -> Sco
         scores[impossible] = fitted.estimate.log_prior
     calibrated = np.ascontiguousarray(fitted.calibrated(scores, fitted.classes))
     return Scored(density, calibrated, bayes.posterior(calibrated, np.empty_like(calibrated)), impossible)
+
+
+def _scaled(proba: Float, factor: Float) -> Float:
+    """Posteriors under another prior."""
+    out = proba * factor
+    total = out.sum(axis=1, keepdims=True)
+    return np.where(total > 0, out / np.where(total > 0, total, 1.0), proba)
 
 
 def _positions(known: Levels, found: Levels) -> Codes:

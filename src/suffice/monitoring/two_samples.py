@@ -24,8 +24,9 @@ least of the three.
 
 with n − 1 degrees of freedom. A window that by chance lacks the rare large values of a skewed or heavy-tailed column
 has too small an s², and one with too many of them too large an m; the larger of the two variances bounds both errors.
-If the statistic of the model has no squares, s₀² is that of its family with the mean m₀ (none for counts that share a
-total). The mean is withheld below 20 rows.
+If the statistic of the model has no squares, s₀² is that of the family with the mean m₀, a lower bound; the test is
+then withheld if there are fewer than 10 κ rows, with κ the kurtosis of the window: it lacks rare values, or nearly so.
+The mean is withheld below 20 rows.
 Of the variance only a rise is tested, by the F distribution with 2(n − 1)/(κ − 1) and 2(N − 1)/(κ − 1) degrees of
 freedom, where κ is the kurtosis of the window: for normal columns (κ = 3) this is the F-test. Outliers raise s² and κ
 together; the test is withheld if there are fewer than 30 κ rows on either side. A fall may be the lack of outliers,
@@ -65,7 +66,7 @@ __all__ = [
 
 LEAST_EXPECTED = 5.0
 LEAST_FOR_MEAN, LEAST_FOR_VARIANCE = 20.0, 50.0
-TAILS = 30.0  # rows per kurtosis
+TAILS, TAILS_OF_MEAN = 30.0, 10.0  # rows per kurtosis
 GROUPS = 8
 MOST_TERMS = 20_000  # of a tail
 
@@ -199,15 +200,19 @@ def _score_tails(
     return z, gamma_tail(z, cubic / spread**1.5)
 
 
-def mean_p_value(moments: Float, n: float, mean: float, variance: float, big_n: float) -> tuple[float, float]:
+def mean_p_value(
+    moments: Float, n: float, mean: float, variance: float, big_n: float, *, known: bool = True
+) -> tuple[float, float]:
     """t statistic and p-value of the mean of a window (its moments, and effective rows) against that of a reference.
 
-    The variance of the reference is NaN if it is unknown.
+    The variance of the reference is NaN if it is unknown, and a lower bound unless it is ``known``.
     """
-    weight, own, m2, _, _ = moments.tolist()
+    weight, own, m2, _, m4 = moments.tolist()
     if not (n >= LEAST_FOR_MEAN and weight > 0):
         return math.nan, math.nan
     mine = m2 / weight * n / (n - 1)
+    if not known and (not m2 > 0 or n < TAILS_OF_MEAN * m4 / weight / (m2 / weight) ** 2):
+        return math.nan, math.nan
     largest = mine if math.isnan(variance) else max(mine, variance)
     if not largest > 0:
         return (0.0, 1.0) if own == mean else (math.nan, math.nan)
