@@ -212,6 +212,7 @@ def test_a_key_belongs_to_one_request(one):
     first = client.post("/learn", json=body, headers=headers).json()
     again = client.post("/learn", json=body, headers=headers).json()
     assert again == first | {"repeated": True}
+    assert 'suffice_rows_total{model="one",verb="learned"} 1.0' in client.get("/metrics").text
     for path, other in (("/learn", body | {"labels": ["down"]}), ("/unlearn", body), ("/learn?target=c", body)):
         answer = client.post(path, json=other, headers=headers)
         assert answer.status_code == 409, answer.text

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from suffice.exceptions import SufficeError, did_you_mean, listed, short
 from suffice.server.answers import Explain, Operation, Predict, Score, answer, class_named, written_rows
 from suffice.server.bodies import MEDIA_TYPES, answer_form, body_form, read_whole
-from suffice.server.changes import Change
+from suffice.server.changes import Change, Receipt
 from suffice.server.description import describe
 from suffice.server.hosting import Host, Hosts
 from suffice.server.json_rows import parse
@@ -207,7 +207,8 @@ async def prior(request: Request) -> Response:
     body_form(headers, ["json"])
     body = await read_whole(headers, request.receive, _limits(request))
     given = given_prior(parse(body), host.fitted)
-    return await _changed(request, host, Change("prior", prior=given, digest=hashlib.sha256(body).digest()))
+    change = Change("prior", prior=given, digest=hashlib.sha256(body).digest())
+    return JSONResponse(asdict(await _changed(request, host, change)))
 
 
 async def _changed_by_rows(request: Request, kind: Literal["learn", "unlearn"]) -> Response:
@@ -224,24 +225,26 @@ async def _changed_by_rows(request: Request, kind: Literal["learn", "unlearn"]) 
         new_classes=settings.new_classes,
     )
     before = host.fitted
-    answer = await _changed(request, host, Change(kind, found.rows, found.labels, found.weights, digest=found.digest))
+    change = Change(kind, found.rows, found.labels, found.weights, digest=found.digest)
+    receipt = await _changed(request, host, change)
+    if receipt.repeated:
+        return JSONResponse(asdict(receipt))
     if kind == "learn":
         rows = await run_in_threadpool(model_rows, before, found.rows)
         host.answered("learned", len(found.labels), rows, found.labels)
     else:
         host.answered("unlearned", len(found.labels))
-    return answer
+    return JSONResponse(asdict(receipt))
 
 
-async def _changed(request: Request, host: Host, change: Change) -> Response:
-    """Make a change durably, and answer with the receipt."""
+async def _changed(request: Request, host: Host, change: Change) -> Receipt:
+    """Make a change durably."""
     assert host.learner is not None
     if not request.app.state.ready:
         raise Problem(503, "The server is stopping. Try again when it is back.", {"Retry-After": "5"})
     key, about = request.headers.get("idempotency-key"), f"{change.kind}?{request.url.query}".encode()
     digest = hashlib.sha256(change.digest + about).digest()
-    receipt = await asyncio.wrap_future(host.learner.submit(replace(change, key=key, digest=digest)))
-    return JSONResponse(asdict(receipt))
+    return await asyncio.wrap_future(host.learner.submit(replace(change, key=key, digest=digest)))
 
 
 async def _about_rows(request: Request, operation: Operation) -> Response:
