@@ -184,8 +184,13 @@ def decide_by_posterior(posterior: Float) -> tuple[Codes, Index]:
     >>> codes, ties
     (array([1, 0]), array([1]))
     """
-    codes: Codes = posterior.argmax(axis=1).astype(np.int64, copy=False)
     tolerance = max(NEAR_TIE, 8 * float(np.finfo(posterior.dtype).eps))  # posteriors may be rounded to float32
+    codes: Codes
+    if posterior.shape[1] == 2:  # several times faster than the operations along rows
+        first, second = posterior.T
+        codes = (second > first).astype(np.int64)
+        return codes, np.flatnonzero(np.minimum(first, second) > (1 - tolerance) * np.maximum(first, second))
+    codes = posterior.argmax(axis=1).astype(np.int64, copy=False)
     floor = (1 - tolerance) * np.take_along_axis(posterior, codes[:, None], axis=1)[:, 0]
     near = np.zeros(len(codes), dtype=np.int32)
     for k in range(posterior.shape[1]):  # by columns: no boolean matrix (n, K) is made

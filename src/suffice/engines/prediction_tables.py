@@ -49,7 +49,7 @@ def prediction_table(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    unknown = np.isnan(probabilities).any(axis=1)
+    unknown = np.isnan(probabilities[:, 0])  # all probabilities of such a row are NaN
     labels = pc.if_else(pa.array(unknown), None, labels) if unknown.any() else labels
     columns = [labels, *(pa.array(probabilities[:, k], from_pandas=True) for k in range(probabilities.shape[1]))]
     if density is not None:
