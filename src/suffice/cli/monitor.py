@@ -35,7 +35,7 @@ __all__ = ["command"]
 DRIFT = 3  # exit code
 DEFAULT_LEVEL = 0.05
 EXAMPLES = """
-suffice monitor flowers.suffice train.csv
+suffice monitor flowers.suffice test.csv
 suffice monitor flowers.suffice monday.csv -t species --html drift.html
 suffice monitor flowers.suffice monday.csv --window monday.window
 suffice monitor flowers.suffice monday.window tuesday.csv --json
