@@ -72,7 +72,7 @@ def test_a_bad_file_is_an_error_with_its_place_and_without_its_tokens(tmp_path, 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o610, 0o644, 0o666])
 def test_a_file_that_others_can_read_or_change_is_refused(tmp_path, mode):
     path = token_file(tmp_path, f"read {READ}\n", mode)
-    with pytest.raises(InputError, match=rf"mode {mode:04o}\). Protect it: chmod 600 "):
+    with pytest.raises(InputError, match=rf"mode {mode:04o}\). Run chmod 600 "):
         Tokens.from_file(path)
 
 

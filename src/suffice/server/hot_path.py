@@ -90,7 +90,7 @@ class HotPath:
         guard.running += 1
         metrics.in_flight += 1
         try:
-            content = await served.answer(_rows_of(message))
+            content = await served.answer(_rows_of(message, served.most_bytes))
         except Exception:  # the long way answers, or says what is wrong
             content = b""
         finally:
@@ -134,10 +134,10 @@ def _replayed(first: Message, receive: Receive) -> Receive:
     return receive_again
 
 
-def _rows_of(message: Message) -> Rows:
+def _rows_of(message: Message, most_bytes: int) -> Rows:
     """The rows of a message that has a whole body; raises `UnusualError` for other bodies."""
     body: bytes = message.get("body", b"")
-    if message.get("more_body") or not body or len(body) > MOST_BYTES or b"\\" in body:
+    if message.get("more_body") or not body or len(body) > most_bytes or b"\\" in body:
         raise UnusualError
     try:
         text = body.decode()
@@ -165,6 +165,7 @@ class Served:
 
     def __init__(self, host: Host, executor: ThreadPoolExecutor) -> None:
         self._host = host
+        self.most_bytes = min(MOST_BYTES, host.settings.limits.document)
         self._fitted: Fitted | None = None
         self._state: State
         self._batcher: Batcher[Cells, bytes] = Batcher(self._answers, executor)
@@ -174,7 +175,9 @@ class Served:
         fitted = self._host.fitted
         if fitted is not self._fitted:
             self._state, self._fitted = State(self._host, fitted), fitted
-        state = self._state
+        state, limits = self._state, self._host.settings.limits
+        if len(rows) > limits.rows or len(rows) * state.n_columns > limits.cells:
+            raise UnusualError
         return await self._batcher.result(Cells(state, [state.cells(row) for row in rows]))
 
     def _answers(self, requests: Sequence[Cells]) -> list[bytes | Exception]:
@@ -227,6 +230,7 @@ class State:
         self._labels = predict.label_texts
         self._head = f'{{"classes": {json.dumps(predict.head["classes"])}, "{predict.member}": ['
         self._plan = plan = plan_of(fitted)
+        self.n_columns = len(plan.columns)
         self._needed = frozenset(each.name for each in plan.columns if not each.optional)
         self._is_matrix = plan.all_numbers and len(plan.columns) == fitted.layout.n_columns
         self._cells_of = itemgetter(*plan.names) if len(plan.names) > 1 else None

@@ -144,6 +144,6 @@ def _check_private(path: str, status: os.stat_result) -> None:
     if os.name == "posix" and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(
             f"Other users of this machine can read or change the token file {path} (mode "
-            f"{stat.S_IMODE(status.st_mode):04o}). Protect it: chmod 600 {path}",
+            f"{stat.S_IMODE(status.st_mode):04o}). Run chmod 600 {path!r}.",
             file=path,
         )
