@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.api import load
 from suffice.estimators import GenerativeClassifier
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, ModelFileError, listed
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
 from suffice.server.settings import Settings, Verb
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from suffice.server.watching import Watch
 
 __all__ = ["Host", "Hosts", "named_paths", "open_host"]
+
+PAGE = "docs/serving.md"
 
 
 @dataclass(eq=False)
@@ -140,7 +142,11 @@ def open_host(name: str, path: str, settings: Settings, state: str | None = None
         from suffice.server.learner import Learner
 
         folder = state if state is not None else f"{path}.state"
-        host.learner = Learner.open(folder, load(path), base=digest, new_classes=settings.new_classes)
+        try:
+            host.learner = Learner.open(folder, load(path), base=digest, new_classes=settings.new_classes)
+        except ModelFileError as error:
+            error.page = PAGE  # the error is about the folder
+            raise
     from suffice.server.watching import Watch
 
     try:
