@@ -77,12 +77,17 @@ def answered(run: Answer) -> Answer:
         except ClientDisconnect:
             return Response(status_code=LEFT)
         except Exception as error:
-            problem = problem_of(error)
-            if problem.status == 500:
-                LOG.exception("%s %s failed", request.method, request.url.path)
-            return _response(problem)
+            return _failed(request, error)  # a variable here for the problem would keep what its traceback refers to
 
     return answer
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """The problem document of an error; a mistake of the server is logged."""
+    problem = problem_of(error)
+    if problem.status == 500:
+        LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return _response(problem)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

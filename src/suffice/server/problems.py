@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +15,8 @@ __all__ = ["MEDIA_TYPE", "Problem", "problem_of"]
 
 MEDIA_TYPE = "application/problem+json"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ARGUMENT = "\0"  # in place of an argument of the library in a message
+SENTENCE_END = re.compile(r"(?<=[.?]) +(?=[A-Z])")
 UNKNOWN = "The server made a mistake, which it has logged. The request changed nothing that was acknowledged."
 
 
@@ -61,6 +64,19 @@ class Problem(Exception):  # noqa: N818 - as RFC 9457 calls it
         return Problem(self.status, self.detail, self.headers, **facts)
 
 
+def _for_clients(error: SufficeError) -> str:
+    """The message of an error without sentences that advise to set an argument, which clients cannot do.
+
+    >>> from suffice import InputError
+    >>> from suffice.exceptions import Argument
+    >>> _for_clients(InputError("Row 3 is bad. Fix it. To skip it, set ", Argument("bad_rows", "skip"), "."))
+    'Row 3 is bad. Fix it.'
+    """
+    first, *others = SENTENCE_END.split(error.worded(lambda argument: ARGUMENT))
+    kept = [each for each in others if ARGUMENT not in each]
+    return " ".join([first, *kept]) if ARGUMENT not in first else str(error)
+
+
 def problem_of(error: BaseException) -> Problem:
     """The problem document of an error; errors that are not the client's are status 500 or 507 without details.
 
@@ -73,7 +89,7 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, SufficeError):
         rows = error.rows or []
         facts: dict[str, Any] = {"column": error.column, "argument": error.argument, "line": error.line}
-        return Problem(422, str(error), None, row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
+        return Problem(422, _for_clients(error), None, row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
     if isinstance(error, OSError) and error.errno in FULL:
         return Problem(507, "The disk of the server is full, so nothing was learned. Free space there, and try again.")
     return Problem(500, UNKNOWN)

@@ -235,11 +235,15 @@ class Outgoing:
                 if self._written > self._read:
                     return self._spilled()
                 if self._ended:
-                    if self._error is not None:
-                        raise self._error
-                    return None
+                    break
                 self._arrived.clear()
             await self._arrived.wait()
+        try:
+            if self._error is not None:
+                raise self._error
+            return None
+        finally:
+            self._error = None  # its traceback refers to this object
 
     def _spilled(self) -> bytes:
         assert self._file is not None
@@ -310,7 +314,7 @@ def _run(work: Callable[[Incoming], Iterator[bytes]], incoming: Incoming, outgoi
         for piece in work(incoming):
             outgoing.put(piece)
     except BaseException as caught:
-        error = incoming.failure or caught
+        error, incoming.failure = incoming.failure or caught, None
     finally:
         STREAMS.release()
         outgoing.end(error)
@@ -375,7 +379,7 @@ def body_problem(error: SufficeError, first: int = 0) -> Problem:
     """The problem of a body, whose batch in hand begins with row ``first``; 400 if it is no table."""
     problem = problem_of(error).with_rows_from(first)
     malformed = error.rows is None and error.column is None and error.line is None
-    detail = f"T{problem.detail[1:]}" if problem.detail.startswith("the body") else problem.detail
+    detail = f"{problem.detail[:1].upper()}{problem.detail[1:]}"
     return Problem(400 if malformed else problem.status, detail, problem.headers, **problem.facts)
 
 
@@ -404,24 +408,24 @@ def good_batches(
 
     With ``kept``, ``use`` also takes the kept columns, as a second table.
     """
-    n_rows = 0
-    for batch in source.batches([*read, *besides], written=() if kept is None else kept.written):
-        first, n_rows = n_rows, n_rows + len(batch)
-        for what, count, most in (("rows", n_rows, limits.rows), ("cells", n_rows * len(read), limits.cells)):
-            if count > most:
-                raise Problem(
-                    413, f"The body has more than {most:,} {what}, the limit. Send fewer at a time.", limit=most
-                )
+    first = n_rows = 0
 
-        def complete(rows: ArrowTable) -> T:
-            whole = fitted.reader.with_absent_columns(rows, read, fitted.layout)
-            for name in besides:
-                whole = whole.append_column(name, rows[name])
-            return use(whole) if kept is None else use(whole, kept.of(rows))
+    def complete(rows: ArrowTable) -> T:
+        whole = fitted.reader.with_absent_columns(rows, read, fitted.layout)
+        for name in besides:
+            whole = whole.append_column(name, rows[name])
+        return use(whole) if kept is None else use(whole, kept.of(rows))
 
-        try:
+    try:
+        for batch in source.batches([*read, *besides], written=() if kept is None else kept.written):
+            first, n_rows = n_rows, n_rows + len(batch)
+            for what, count, most in (("rows", n_rows, limits.rows), ("cells", n_rows * len(read), limits.cells)):
+                if count > most:
+                    raise Problem(
+                        413, f"The body has more than {most:,} {what}, the limit. Send fewer at a time.", limit=most
+                    )
             found = of_good_rows(batch, source.skip_or_raise, complete)
-        except SufficeError as error:
-            raise body_problem(error, first) from error
-        if found is not None:
-            yield found
+            if found is not None:
+                yield found
+    except SufficeError as error:
+        raise body_problem(error, first) from error
