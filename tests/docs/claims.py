@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.stats import wilcoxon
+from scipy.stats import norm, wilcoxon
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from docs.test_errata import LABELS, MESSAGES, sequence
@@ -215,6 +215,12 @@ def coarsened_patterns():
     return before, after, kept.sum() / observed.sum()
 
 
+def rows_for_a_mean(look, columns):
+    """Rows that find a change of a mean with 90 %, up to a factor; nine tests of five columns, of three parts each."""
+    level = 0.05 / (look * (look + 1)) if look else 0.05
+    return (norm.isf(level / (9 / 5 * columns * 3) / 2) + norm.isf(0.1)) ** 2
+
+
 def first_power_that_is_no_json():
     return next(2**k for k in range(80) if not encoding._is_json(2**k))
 
@@ -264,6 +270,7 @@ RUN, FILES = Measured("benchmarks/run.py"), Measured("benchmarks/files.py")
 QUALITY, TEXTS = Measured("benchmarks/quality.py"), Measured("benchmarks/text_quality.py")
 DEFAULTS, PAIRS = Measured("benchmarks/default_estimation.py"), Measured("benchmarks/averaged_dependence.py")
 DIAGNOSTICS, SPEED = Measured("benchmarks/diagnostics.py"), Measured("benchmarks/ensemble_speed.py")
+MONITORING = Measured("benchmarks/monitoring.py")
 NOISE = Test("tests/ensemble/test_ensemble.py::test_noise_in_many_columns_hardly_changes_the_probabilities")
 CLIENT = Once("memory of the client and the scheduler of Dask, by the number of partitions")
 GROUP = Source("src/suffice/sources/spark.py", r"^GROUP = (\d+)")
@@ -561,6 +568,16 @@ FACTS = {
         "2,000": CHOSEN,
         "12,000": 2_000 + 10_000,
         "83 %": 10_000 / 12_000,
+    },
+    "docs/monitoring.md": {
+        "300": (
+            Source("benchmarks/monitoring.py", r"^def powers\(repeats=(\d+)"),
+            Source("benchmarks/monitoring.py", r"A, _ = rows\((\d+), rng"),
+        ),
+        "1.8": lambda: rows_for_a_mean(24, 5) / rows_for_a_mean(0, 5),
+        "1.4": lambda: rows_for_a_mean(0, 100) / rows_for_a_mean(0, 5),
+        "1.9 %": MONITORING,
+        "20": Source("benchmarks/monitoring.py", r"^def speed\(.* d=(\d+)"),
     },
     "docs/parameters.md": {"1970": lambda: time_text(0)[:4]},
     "docs/plotting.md": {"100,000": KEPT},
