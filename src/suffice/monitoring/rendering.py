@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from suffice import __version__
 from suffice.formats import number_text, percent_text
+from suffice.model_file.record import library_version
 from suffice.monitoring.result import Drift, Finding
 from suffice.monitoring.wording import (
     advice,
@@ -48,7 +48,7 @@ def render(drift: Drift, title: str = "Drift", source: str = "") -> str:
         drift=drift,
         title=title,
         source=source,
-        version=__version__,
+        version=library_version(),
         css=css,
         policy=policy(css),
         headline=headline(drift),
