@@ -14,7 +14,10 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^]]*\]\((?:\.\./)?images/(\w+)\.png\)")
-MADE_ELSEWHERE = {"report": "make_report.py", "monitoring": "make_report.py"}
+MADE_ELSEWHERE = {
+    **dict.fromkeys(("report", "monitoring"), "make_report.py"),
+    **dict.fromkeys(("serve_predict", "serve_teach", "serve_file", "serve_phone"), "make_server.py"),
+}
 DPI = 150
 
 

@@ -263,6 +263,8 @@ def class_named(fitted: Fitted, text: str | None, argument: str = "label") -> Ha
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return label
+        if isinstance(label, float) and label.is_integer() and f"{label:.0f}" == text:  # as JavaScript writes it
+            return label
     hint = did_you_mean(text, map(str, labels))
     raise ClassError(
         f"The model has no class {short(text)}.{hint} Its classes are {listed(labels)}.", argument=argument

@@ -13,7 +13,7 @@ import { teaching } from "./teach.js";
 import { labelText, shortText } from "./texts.js";
 
 const MOST_CLASSES = 10; // bars of probabilities
-const FEW_COLUMNS = 10; // leave room for the curve below the form
+const FEW_COLUMNS = 10; // leave room for the curve and for lessons below the form
 const QUIET = 600; // milliseconds without a change, before a screen reader is told
 
 /** The name of a part that is no column. */
@@ -190,7 +190,13 @@ export function predictView(root, model) {
     classes.forEach((label, k) => select.append(element("option", { value: k }, shortText(labelText(label)))));
     select.addEventListener("change", () => updateAll(false));
   }
-  if (columns.length <= FEW_COLUMNS) at("form").after(at("curve-box"));
+  if (columns.length <= FEW_COLUMNS) {
+    at("form").after(at("curve-box"));
+    const wide = matchMedia("(min-width: 56rem)");
+    const place = () => at(wide.matches ? "given" : "answer").append(at("teach"), at("teach-closed"));
+    wide.addEventListener("change", place);
+    place();
+  }
   if (!areNamed(columns) && columns.length > 1) at("columns-note").hidden = false;
   at("typical").addEventListener("click", form.setTypical);
   at("missing").addEventListener("click", form.setMissing);
@@ -204,6 +210,7 @@ export function predictView(root, model) {
   at("order").hidden = columns.length < 4 || !model.description.explains;
   at("draw").hidden = !density || isText;
   at("draw").addEventListener("click", async () => {
+    root.setAttribute("aria-busy", "true");
     try {
       const found = await askJson(model.address("sample"), { rows: 1 });
       form.setRow(found.rows[0]);

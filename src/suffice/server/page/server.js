@@ -6,7 +6,7 @@
 
 const KEY = "suffice-token";
 const FIRST_WAIT = 500; // milliseconds until the server is asked again
-const LONGEST_WAIT = 8000;
+const LONGEST_WAIT = 2000;
 const GONE = "The server does not answer. It may be stopping or starting; this page tries again by itself.";
 
 /** An answer that says why a request was refused: a problem document of RFC 9457. */
