@@ -187,6 +187,7 @@ class Learner:
     # ------------------------------------------------------------------ the thread that learns
 
     def _run(self) -> None:
+        self._log.keep_short(self._state())  # what took long to recover need not be repeated again
         while taken := self._taken():
             group = [each for each in taken if each.future.set_running_or_notify_cancel()]
             while group:

@@ -86,7 +86,7 @@ class Log:
     def __init__(self, folder: str, base: str, bounds: Bounds, found: Recovered) -> None:
         self._folder, self._base, self._bounds = folder, base, bounds
         self._journal, self._writer = found.journal, found.writer
-        self._here = Amount(found.size, found.replayed)  # in the log
+        self._here = Amount(found.size, found.replayed, found.seconds)  # in the log
         self._before = Amount()  # in logs before it that no snapshot has replaced
         self._is_new = not found.replayed
         self._suspect = False  # whether it is unknown what of the log is on disk

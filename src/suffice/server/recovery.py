@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -40,6 +41,8 @@ class Recovered:
         Knows the schemas of that log.
     replayed : int
         Changes that the logs had.
+    seconds : float
+        Time that it took to repeat them.
     size : int
         Bytes of the logs.
     torn : int
@@ -52,6 +55,7 @@ class Recovered:
     journal: Journal
     writer: RunWriter
     replayed: int
+    seconds: float
     size: int
     torn: int
 
@@ -97,12 +101,14 @@ def _recover(path: str, fitted: Fitted, base: str) -> Recovered:
         contents = Contents.of(path)
     elif not contents.logs:
         journal = create_log(path, 1, base)
-        return Recovered(fitted, 0, receipts, journal, RunWriter(), 0, journal.size, 0)
+        return Recovered(fitted, 0, receipts, journal, RunWriter(), 0, 0.0, journal.size, 0)
     logs = _Logs(path, contents.logs, sequence, base)
+    started = time.perf_counter()
     fitted = replayed(fitted, logs.runs(), receipts)
+    seconds, changes = time.perf_counter() - started, logs.sequence - sequence
     journal, schemas = logs.continued()
-    changes = logs.sequence - sequence
-    return Recovered(fitted, logs.sequence, receipts, journal, RunWriter(schemas), changes, logs.size, logs.torn)
+    writer = RunWriter(schemas)
+    return Recovered(fitted, logs.sequence, receipts, journal, writer, changes, seconds, logs.size, logs.torn)
 
 
 def check_base(path: str, known: object, base: str) -> None:
@@ -198,16 +204,14 @@ def _missing(folder: str, sequence: int) -> ModelFileError:
 def replayed(fitted: Fitted, runs: Iterator[Run], receipts: Receipts) -> Fitted:
     """Repeat runs, with the statistics that they had the first time, and add their receipts."""
     waiting: list[Run] = []
+    n_rows = 0
     for run in runs:
-        if waiting and not (_read_together(waiting[0], run) and sum(map(_rows, waiting)) < ROWS_AT_ONCE):
+        if waiting and not (_read_together(waiting[0], run) and n_rows < ROWS_AT_ONCE):
             fitted = _repeated(fitted, waiting, receipts)
-            waiting = []
+            waiting, n_rows = [], 0
         waiting.append(run)
+        n_rows += 0 if run.table is None else run.table.num_rows
     return _repeated(fitted, waiting, receipts) if waiting else fitted
-
-
-def _rows(run: Run) -> int:
-    return 0 if run.table is None else int(run.table.num_rows)
 
 
 def _read_together(first: Run, run: Run) -> bool:
