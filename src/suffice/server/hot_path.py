@@ -47,7 +47,7 @@ INFINITIES = frozenset((float("inf"), float("-inf")))
 FEW = 8  # rows that are faster without NumPy
 TIE = 1 - 1e-5  # of the largest posterior; above the tolerance of `bayes.decide_by_posterior`
 
-scan = scanner.make_scanner(DECODER)
+scan = scanner.make_scanner(DECODER)  # type: ignore[arg-type]  # as json.JSONDecoder calls it
 Rows = list[dict[str, Any]]
 
 
@@ -149,15 +149,15 @@ def _rows_of(message: Message, most_bytes: int) -> Rows:
     if type(document) is not dict or len(document) != 1:
         raise UnusualError
     if "row" in document:
-        rows = [document["row"]]
+        rows: Any = [document["row"]]
     else:
         rows = document.get("rows")
         if type(rows) is not list or not 0 < len(rows) <= MOST_ROWS:
             raise UnusualError
-    for row in rows:
-        if type(row) is not dict:
-            raise UnusualError
-    return rows
+    if any(type(row) is not dict for row in rows):
+        raise UnusualError
+    found: Rows = rows
+    return found
 
 
 class Served:
@@ -281,7 +281,8 @@ def _codes(probabilities: Float) -> list[int]:
     codes, ties = bayes.decide_by_posterior(probabilities)
     if len(ties):
         raise UnusualError
-    return codes.tolist()
+    found: list[int] = codes.tolist()
+    return found
 
 
 def _few_codes(probabilities: list[list[float]]) -> list[int]:

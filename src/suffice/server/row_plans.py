@@ -27,11 +27,12 @@ Kind = Literal["number", "level number", "yes/no", "time", "duration", "text", "
 """What the cells of a column may be: a number, a number that is a level and stays exact, true or false, a text with a
 date and time, a number of seconds, a text, or anything that the model decides on."""
 
-NUMBERS = frozenset((int, float, type(None)))
-WHOLE = frozenset((int, type(None)))
-TRUTHS = frozenset((bool, type(None)))
-TEXTS = frozenset((str, type(None)))
-PLAIN = NUMBERS | TRUTHS | TEXTS
+Types = frozenset[type]
+NUMBERS: Types = frozenset((int, float, type(None)))
+WHOLE: Types = frozenset((int, type(None)))
+TRUTHS: Types = frozenset((bool, type(None)))
+TEXTS: Types = frozenset((str, type(None)))
+PLAIN: Types = NUMBERS | TRUTHS | TEXTS
 LONGEST = 9e12  # seconds of a duration: microseconds must fit into 64 bits
 
 
@@ -175,8 +176,11 @@ def table_of(plan: RowPlan, cells: Mapping[str, Sequence[Any]], n_rows: int, oth
 
 def model_rows(fitted: Fitted, table: ArrowTable) -> Any:
     """The columns of an Arrow table in the form that the methods of a model take."""
-    rows, layout = fitted.reader.from_arrow(table), fitted.layout
-    if rows is not table or layout.feature_names is not None:
+    import pyarrow as pa
+
+    layout = fitted.layout
+    rows: Any = fitted.reader.from_arrow(table)
+    if not isinstance(rows, pa.Table) or layout.feature_names is not None:
         return rows
     if layout.schema.named:  # names that are not texts, such as the positions of a pandas frame
         frame = table.to_pandas()
@@ -296,7 +300,7 @@ CONVERTED: dict[Kind, Callable[[Sequence[Any], object], ArrowArray | Array]] = {
 }
 
 
-def _wrong(values: Sequence[Any], name: object, right: frozenset[type], expected: str) -> InputError:
+def _wrong(values: Sequence[Any], name: object, right: Types, expected: str) -> InputError:
     """The error of the cells whose types are not among those in ``right``."""
     return _error(values, name, [i for i, each in enumerate(values) if type(each) not in right], expected)
 

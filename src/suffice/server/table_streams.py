@@ -16,7 +16,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import IO, Any, BinaryIO, TypeVar
+from typing import IO, Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -339,7 +339,7 @@ class BodyStream:
 
     described = "the body"
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: io.IOBase) -> None:
         import pyarrow as pa
 
         # Arrow's threads may not read memory that Python owns: see `suffice.sources.files.arrow_memory`.

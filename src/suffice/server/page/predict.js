@@ -16,6 +16,9 @@ const MOST_CLASSES = 10; // bars of probabilities
 const FEW_COLUMNS = 10; // leave room for the curve and for lessons below the form
 const QUIET = 600; // milliseconds without a change, before a screen reader is told
 
+/** A label as addresses have it. */
+const nameOfClass = (label) => (typeof label === "boolean" ? labelText(label) : String(label));
+
 /** The name of a part that is no column. */
 const partText = (name) => (name === "(prior)" ? "class shares (prior)" : shortText(name));
 
@@ -100,7 +103,7 @@ export function predictView(root, model) {
     if (!model.description.explains) return null;
     const asked = new URLSearchParams();
     for (const [name, select] of [["class", chosen.label], ["against", chosen.against]]) {
-      if (select.value !== "auto") asked.set(name, labelText(classes[Number(select.value)]));
+      if (select.value !== "auto") asked.set(name, nameOfClass(classes[Number(select.value)]));
     }
     if (asked.get("class") !== null && asked.get("class") === asked.get("against")) return null;
     const text = asked.toString();
@@ -140,8 +143,8 @@ export function predictView(root, model) {
 
   function showParts() {
     const { parts } = last;
-    at("explanation").hidden = !parts;
-    if (!parts) return;
+    at("same").hidden = !(model.description.explains && !parts);
+    if (!parts) return bars.parts([]);
     const positions = [parts.label, parts.against].map((label) => classes.indexOf(label));
     const sides = positions.map(model.color);
     const named = parts.parts.map(({ column, word, part }) => ({ name: column ?? word, isWord: column === undefined, value: part }));
@@ -207,6 +210,7 @@ export function predictView(root, model) {
     const parts = [...(last?.parts?.parts ?? [])].sort((a, b) => Math.abs(b.part) - Math.abs(a.part));
     form.order(parts.map((each) => each.column));
   });
+  at("explanation").hidden = !model.description.explains;
   at("order").hidden = columns.length < 4 || !model.description.explains;
   at("draw").hidden = !density || isText;
   at("draw").addEventListener("click", async () => {

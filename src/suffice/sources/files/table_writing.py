@@ -125,13 +125,15 @@ def _csv(table: ArrowTable, delimiter: str) -> ReadableBuffer:
     if not any(needed):
         out = pa.BufferOutputStream()
         write_csv(table, out, WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none"))
-        return out.getvalue()
+        written: ReadableBuffer = out.getvalue()
+        return written
     texts = [
         _quoted(c, special) if quote else c.cast(pa.large_string()) for c, quote in zip(columns, needed, strict=True)
     ]
     lines = _joined(*(each.fill_null("") for each in texts), between=delimiter)
     ended = _joined(lines, "\n").combine_chunks()
-    return ended.buffers()[2] if len(ended) else b""  # the texts follow one another in memory
+    texts_of_all: ReadableBuffer = ended.buffers()[2] if len(ended) else b""  # the texts follow one another in memory
+    return texts_of_all
 
 
 def _is_text(kind: ArrowType) -> bool:
