@@ -13,6 +13,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from sklearn.datasets import load_iris
 
 import suffice
+from every_estimator import ESTIMATORS, example
 from pages import CONTRAST, SET_VALUE, console_messages, network_requests
 from report_pages import HOSTILE, hostile_table, mixed_table
 from running_server import running_server
@@ -20,6 +21,10 @@ from suffice import NaiveBayes, TextNaiveBayes
 
 MAILS = ["cheap pills, buy now", "Lunch at noon?", "buy cheap watches, cheap!", "the report for tomorrow"]
 SET_VALUES = 'element.value = 1 + i / 80; element.dispatchEvent(new Event("input", { bubbles: true }));'
+POSTERIOR = """
+const items = document.querySelectorAll(".views:not([hidden]) [data-posterior] [data-class]");
+return Object.fromEntries([...items].map((each) => [each.dataset.class, each.dataset.p]));
+"""
 VIEWS = ("predict", "file", "drift", "about")
 SECONDS = 20  # that a page may take to answer
 
@@ -129,9 +134,8 @@ class Page:
     def posterior(self):
         """Probabilities that the page shows, to the last digit."""
         self.ready()
-        items = self.all("[data-posterior] [data-class]")
-        found = {int(each.get_attribute("data-class")): float(each.get_attribute("data-p")) for each in items}
-        return np.array([found[k] for k in sorted(found)])
+        found = self.browser.execute_script(POSTERIOR)
+        return np.array([float(found[str(k)]) for k in range(len(found))])
 
     def parts(self):
         """Parts of the log-odds by their names."""
@@ -203,6 +207,10 @@ def test_two_classes_can_be_compared(page, folder):
     explanation = model.explain(row_of(shown, model, model.feature_names_in_), "setosa", "virginica")
     total = float(shown.one("[data-parts] li").get_attribute("data-part"))
     assert total == pytest.approx(explanation.log_odds[0], abs=1e-9)
+    Select(shown.one("[data-against]")).select_by_visible_text("setosa")
+    shown.wait(lambda: shown.one("[data-same]").is_displayed(), "a sentence")
+    Select(shown.one("[data-against]")).select_by_visible_text("next class")
+    shown.wait(lambda: shown.all("[data-parts] li"), "parts")
 
 
 def test_dragging_a_value(page, folder):
@@ -459,6 +467,39 @@ def test_several_models(page):
     shown.wait(lambda: not shown.all("textarea"), "the first model")
     age = shown.field("age").find_element(By.CSS_SELECTOR, "input[type=number]")
     assert float(age.get_attribute("value")) == 61
+
+
+def test_every_model_opens(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    texts = np.array(["", "a", "<b>"])
+    labels = {"naive": lambda y: y.astype(float), "GaussianNB": lambda y: y > 0, "mixed": lambda y: texts[y]}
+    for name in ESTIMATORS:
+        model, X, y = example(name, rng)
+        model.fit(X, labels.get(name, np.asarray)(y)).save(tmp_path / f"{name}.suffice")
+    with running_server(tmp_path, *(f"{name}.suffice" for name in ESTIMATORS), "--learn", "--port", 0) as (address, _):
+        for name in ESTIMATORS:
+            browser.get("about:blank")
+            browser.get(f"{address}/#{name}/predict")
+            shown = Page(browser).ready()
+            shown.one("[data-typical]").click() if shown.one("[data-typical]").is_displayed() else None
+            first = shown.posterior()
+            assert first.sum() == pytest.approx(1)
+            if shown.one("[data-explanation]").is_displayed():
+                Select(shown.one("[data-label]")).select_by_index(1)
+                Select(shown.one("[data-against]")).select_by_index(2)
+                shown.ready()
+                total = float(shown.one("[data-parts] li").get_attribute("data-part"))
+                parts = [float(each.get_attribute("data-part")) for each in shown.all("[data-parts] li")[1:]]
+                assert sum(parts) == pytest.approx(total, abs=1e-9)
+            shown.all(".chip")[0].click()
+            shown.one("[data-teach-button]").click()
+            shown.wait(lambda s=shown: s.all("[data-receipt] [data-class]") or s.one("[data-teach-error]").text, name)
+            assert shown.one("[data-teach-error]").text == "", name
+            shown.one("[data-taught-list] button").click()
+            shown.wait(lambda s=shown: "Undone" in s.one("[data-receipt]").text, name)
+            assert shown.posterior() == pytest.approx(first, abs=1e-9)
+        browser.get("about:blank")
+    assert console_messages(browser) == []
 
 
 def test_the_page_asks_for_a_token(browser, folder, tmp_path):
