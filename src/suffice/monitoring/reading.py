@@ -52,6 +52,8 @@ def read_batches(fitted: Fitted, X: object, y: object, sample_weight: object) ->
     if engine is not None or isinstance(y, str) or not in_memory:
         yield from _of_source(fitted, X if engine is None else engine, y, sample_weight)
         return
+    if getattr(X, "shape", (1,))[0] == 0:
+        return
     table = X if isinstance(X, Table) else fitted.reader.rows(plain_rows(X), fitted.layout)
     weights = read_weights(sample_weight, len(table), may_be_zero=True)
     yield ReadRows(table, None if y is None else labels_of(fitted, y, len(table)), weights)

@@ -65,12 +65,8 @@ class Summarizer:
         self.fitted, self.columns, self.layout = fitted, columns, layout
         self._offsets = layout.offsets
         self._binned = np.array([len(each) > 0 for each in layout.cuts], dtype=bool)
-        # The powers 3 and 4 serve the test of a variance without bins.
-        self._fourth = ~self._binned & np.array(
-            [scale == "number" or scale == "log" for _, scale in layout.numbers], bool
-        )
         self._log_prior = np.asarray(fitted.estimate.log_prior, dtype=np.float64)
-        # Posteriors are compared under the prior of the profile, whatever the prior of the model is by now.
+        # Posteriors and log p(x) are compared under the prior of the profile, whatever the prior of the model is by now.
         own = np.asarray(fitted.estimate.prior, dtype=np.float64)
         self._factor = None if prior is None or np.allclose(prior, own) else prior / np.where(own > 0, own, np.inf)
 
@@ -78,9 +74,9 @@ class Summarizer:
         """The window of some rows."""
         n = len(table)
         step = max(LEAST_ROWS, BLOCK_CELLS // max(len(self.layout.numbers), 2 * len(self.layout.classes), 1))
-        if n <= step or not table.divisible:
-            return self._part(table, labels, weights)
         every = max(1, n // BINNED_ROWS)
+        if n <= step or not table.divisible:
+            return self._part(table, labels, weights, 0, every)
         total = Window.zero(self.layout)
         found: dict[int, Window] = {}
 
@@ -101,7 +97,7 @@ class Summarizer:
     def _part(
         self, table: Table, labels: Labels | None, weights: Float | None, first: int = 0, every: int = 1
     ) -> Window:
-        return self.of_scored(table, scored(self.fitted, table, every), labels, weights, first, every)
+        return self.of_scored(table, scored(self.fitted, table, every, self._factor), labels, weights, first, every)
 
     def of_scored(
         self,
@@ -197,7 +193,7 @@ class Summarizer:
         mean = sums.mean[0] + sums.mean_low[0]
         out = np.zeros((5, len(here)))
         out[:3] = sums.weight[0], mean, np.maximum(sums.m2[0] + sums.m2_low[0], 0.0)
-        fourth = self._fourth[here]
+        fourth = self.layout.fourth[here]
         if fourth.any():
             out[3:, fourth] = _high_moments(x[:, fourth], mean[fourth], weights)
         return out
@@ -268,13 +264,14 @@ class Summarizer:
         return np.bincount(at, own, minlength=k).astype(np.float64), others, calibration, scores
 
 
-def scored(fitted: Fitted, table: Table, every: int = 1) -> Scored:
-    """What the model says of rows; one of ``every`` rows has a density."""
+def scored(fitted: Fitted, table: Table, every: int = 1, factor: Float | None = None) -> Scored:
+    """What the model says of rows; one of ``every`` rows has a density, under the prior times a factor."""
     density = None
     if fitted.has_density:
         some = table if every == 1 else table.take(np.arange(0, len(table), every))
         scores = prediction.joint(fitted, some, relative=False)
-        density = bayes.log_evidence(scores)
+        with np.errstate(divide="ignore"):
+            density = bayes.log_evidence(scores if factor is None else scores + np.log(factor))
         if every == 1 and fitted.scorer is fitted.solution:
             return scored_by_joint(fitted, density, scores)
     return scored_by_joint(fitted, density, prediction.joint(fitted, table))

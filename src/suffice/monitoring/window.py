@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
 import numpy as np
 
 from suffice.exceptions import MergeError, counted
 from suffice.learning.profile import posterior_rows
-from suffice.numerics.types import Float
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.tables import Levels
 
 __all__ = ["MOST_SAMPLED", "MOST_UNSEEN", "SCORES", "Layout", "Window", "merged_moments"]
@@ -63,8 +64,16 @@ class Layout:
     words: tuple[tuple[object, tuple[str, ...]], ...]
     classes: tuple[object, ...]
 
-    @property
-    def offsets(self) -> np.ndarray:
+    @cached_property
+    def fourth(self) -> Mask:
+        """The numbers whose powers 3 and 4 are summed, for the test of a variance without bins (D,)."""
+        scales = [
+            not cuts and scale in ("number", "log") for (_, scale), cuts in zip(self.numbers, self.cuts, strict=True)
+        ]
+        return np.array(scales, dtype=bool)
+
+    @cached_property
+    def offsets(self) -> Codes:
         """First bin of each number among all bins, and the end of the last (D + 1,); the last bin counts missing."""
         return np.concatenate([[0], np.cumsum([len(each) + 2 for each in self.cuts])]).astype(np.int64)
 
@@ -83,7 +92,7 @@ class Window:
         Sum of the weights of the rows and of their squares.
     moments : array of shape (5, D)
         Weight, mean and centred sums of powers 2, 3 and 4 of each number; missing cells are left out. The powers 3 and
-        4 are NaN for numbers with bins, which do not need them.
+        4 are zero for numbers with bins, which do not need them.
     bins : array of shape (C,)
         Weight of each bin of the numbers, one after the other; the last bin of each counts missing cells.
     levels : tuple of arrays of shape (L + 2,)
@@ -219,6 +228,8 @@ class Window:
         keys = np.concatenate([self.keys, other.keys])
         ratios = np.concatenate([self.ratios, other.ratios])
         some = np.argsort(keys, kind="stable")[:MOST_SAMPLED]
+        moments = merged_moments(self.moments, other.moments)
+        moments[3:, ~self.layout.fourth] = 0.0
         sums = {
             each.name: getattr(self, each.name) + getattr(other, each.name)
             for each in fields(self)
@@ -226,7 +237,7 @@ class Window:
         }
         return replace(
             self,
-            moments=merged_moments(self.moments, other.moments),
+            moments=moments,
             levels=_added(self.levels, other.levels),
             words=_added(self.words, other.words),
             unseen=tuple(most_frequent(a, b) for a, b in zip(self.unseen, other.unseen, strict=True)),
