@@ -23,6 +23,12 @@ DAMAGE = {
     "levels of other columns": ("levels", lambda levels: levels[:-1]),
     "a list of levels": ("levels", list),
     "keys without rows": ("keys", lambda keys: keys[:-1]),
+    "infinite weight": ("squares", lambda _: float("inf")),
+    "more rows than there are": ("bins", lambda bins: bins * 1e6),
+    "weights of fewer rows": ("squares", lambda squares: squares / 1e3),
+    "a negative variance": ("moments", lambda moments: -moments),
+    "labels without scores": ("scores", lambda scores: scores * 2),
+    "scores that are infinite": ("scores", lambda scores: scores + [0, 0, 1e300, 0, 0, 0, 0]),
     "no mapping": ("other_labels", lambda _: 3),
 }
 
@@ -158,6 +164,8 @@ def test_documents_with_a_valid_checksum_are_checked(window, tmp_path):
         {"windows": document["windows"] * 2},
         {"layout": None},
         {"layout": {}},
+        {"layout": {**document["layout"], "classes": {"tuple": [[]]}}},
+        {"layout": {**document["layout"], "cuts": {"tuple": []}}},
         {"more": 1},
         {"windows": [{"n_rows": 1}]},
     ):

@@ -48,7 +48,9 @@ PAGE = "docs/monitoring.md"
 WINDOW = FileKind("window", "suffice-window", "Use another copy of it, or make the window again from its rows.")
 WINDOW_FIELDS = tuple(each.name for each in fields(Window) if each.name != "layout")
 LAYOUT_FIELDS = tuple(each.name for each in fields(Layout))
-NOT_NEGATIVE = ("weight", "squares", "bins", "levels", "words", "posterior", "impossible", "labels", "calibration")
+COUNTS = ("bins", "levels", "unseen", "words", "posterior", "impossible", "labels", "other_labels", "calibration")
+NOT_NEGATIVE = frozenset(("weight", "squares", *COUNTS))
+LARGEST = 1e60  # of a weight or a sum; tests multiply some of them
 SAMPLED = ("keys", "ratios")
 
 
@@ -151,17 +153,25 @@ def refusing(kind: FileKind, file: str, reason: str) -> ModelFileError:
 
 def _layout(values: Mapping[str, Any]) -> Layout:
     layout = Layout(**values)
-    names = (*layout.numbers, *layout.levels, *layout.words)
+    named = (*layout.numbers, *layout.levels, *layout.words)
     valid = (
         isinstance(layout.digest, str)
-        and all(isinstance(each, tuple) and len(each) == 2 for each in names)
+        and all(isinstance(each, tuple) and len(each) == 2 for each in named)
+        and all(isinstance(scale, str) for _, scale in layout.numbers)
         and all(isinstance(levels, Levels) for _, levels in layout.levels)
+        and all(isinstance(words, tuple) for _, words in layout.words)
         and len(layout.cuts) == len(layout.numbers)
+        and all(isinstance(cuts, tuple) and _ascends(cuts) for cuts in layout.cuts)
         and isinstance(layout.classes, tuple)
     )
+    hash((layout.classes, *(name for name, _ in named)))  # raises if a name or a class is a list
     if not valid:
         raise ValueError("the description of its columns is not valid")
     return layout
+
+
+def _ascends(cuts: tuple[object, ...]) -> bool:
+    return all(isinstance(each, float) for each in cuts) and bool((np.diff(np.array([*cuts, np.inf])) > 0).all())
 
 
 def _window(layout: Layout, reader: ValueReader, stored: Mapping[str, Any]) -> Window:
@@ -175,7 +185,20 @@ def _window(layout: Layout, reader: ValueReader, stored: Mapping[str, Any]) -> W
         _check(name, getattr(window, name), getattr(zero, name))
     if len(window.keys) != len(window.ratios):
         raise ValueError("keys and ratios have different lengths")
+    _check_weights(window)
     return window
+
+
+def _check_weights(window: Window) -> None:
+    """Raise if a count is of more rows than the window has, or its weights cannot be those of so many rows."""
+    most = window.weight * (1 + 1e-6)
+    counts = [window.bins, window.moments[0], window.posterior, window.labels, window.calibration, *window.levels]
+    if any((each > most).any() for each in (*counts, *window.words, np.array(window.impossible))):
+        raise ValueError("it counts more rows than it has")
+    if abs(window.calibration[0].sum() - window.scores[0]) > 1e-6 * window.weight:
+        raise ValueError("the rows of its calibration are not those of its scores")
+    if window.weight**2 > window.squares * window.n_rows * (1 + 1e-6):
+        raise ValueError("its weights do not match its number of rows")
 
 
 def _check(name: str, value: object, zero: object) -> None:
@@ -198,8 +221,12 @@ def _check(name: str, value: object, zero: object) -> None:
         numbers = np.array([float(value)])
     else:
         raise ValueError(f"{name} is not a number")
-    if name in NOT_NEGATIVE and not (numbers >= 0).all():
-        raise ValueError(f"{name} holds a negative number or NaN")
+    if name in NOT_NEGATIVE and not ((numbers >= 0) & (numbers <= LARGEST)).all():
+        raise ValueError(f"{name} holds a number that is negative, too large or NaN")
+    if name == "moments" and not (numbers[[0, 2]] >= 0).all():
+        raise ValueError("moments holds a weight or a variance that is negative or NaN")
+    if name == "scores" and not (np.abs(numbers) <= LARGEST).all():
+        raise ValueError("scores holds a number that is too large or NaN")
 
 
 def _has_shape(name: str, value: Float, zero: Float) -> bool:
