@@ -95,7 +95,7 @@ class Client(threading.Thread):
                 answer = self._answer(body, f"row {row}")
                 if answer is not None:
                     break
-                time.sleep(0.02)
+                time.sleep(0.1)
             self.acknowledged.append(row)
             self.repeated += answer["repeated"]
 

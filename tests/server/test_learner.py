@@ -13,6 +13,7 @@ import pytest
 
 from learning_cases import LEARNING, base_of, case_of
 from suffice import ClassError, InputError, MergeError, ModelFileError, NaiveBayes
+from suffice.server import learner as learning
 from suffice.server.learner import Bounds, Change, Learner, Receipt
 from suffice.server.problems import Problem, problem_of
 from suffice.server.snapshots import Contents, log_path, model_path
@@ -193,6 +194,33 @@ def test_a_learned_row_can_be_undone(opened):
     result(learner, learn(case, 0, 10))
     result(learner, learn(case, 0, 10, "unlearn"))
     assert learner.model.class_count_.tolist() == before
+
+
+def test_integers_that_floats_cannot_hold(opened, tmp_path):
+    case = case_of("mixed")
+    learner = opened(case)
+    for numbers in ([1, 2], [2**53 + 1, 3], [None, 4]):
+        rows = case.rows.slice(0, 2).set_column(4, "zip", pa.array(numbers, pa.int64()))
+        result(learner, Change("learn", rows, ["ham", "spam"]))
+    assert state(opened(case, killed(learner, tmp_path))) == state(learner)
+
+
+def test_a_text_is_learned_whatever_its_column_is_called(opened, tmp_path):
+    case = case_of("texts")
+    learner, other = opened(case), opened(case, "other")
+    result(learner, learn(case, 0, 2))
+    result(other, Change("learn", case.rows.slice(0, 2).rename_columns(["mail"]), case.labels[:2]))
+    assert state(other) == state(learner)
+
+
+def test_many_bytes_are_committed_in_parts(opened, tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "MOST_BYTES", 500)
+    case = case_of("numbers")
+    learner = opened(case)
+    futures = together(learner, [learn(case, i, i + 5, key=str(i)) for i in range(50)])
+    assert [each.result(WAIT).sequence for each in futures] == list(range(1, 51))
+    assert len({each.result().version for each in futures}) > 5
+    assert state(opened(case, killed(learner, tmp_path))) == state(learner)
 
 
 # ---------------------------------------------------------------------- what is refused

@@ -119,9 +119,12 @@ def _by_row(table: Table, schema: pa.Schema) -> Table:
 def check_known_classes(known: ClassAxis, table: pa.Table, *, weighted: bool) -> None:
     """Raise `ClassError` if a label of labelled rows is not among the known classes."""
     labels = labels_of(table, weighted=weighted)
-    if labels.dtype.kind == "O" or (len(labels) <= FEW_ROWS and known.known_positions(labels) is not None):
-        return  # missing labels are refused when they are read
-    axis = encode(labels)[0]
+    if labels.dtype.kind != "O" and len(labels) <= FEW_ROWS and known.known_positions(labels) is not None:
+        return
+    try:
+        axis = encode(labels)[0]
+    except (TypeError, ValueError):  # labels that are missing, or no labels, are refused when the rows are read
+        return
     others = fitting.unknown_labels(known, axis)
     if others:
         position = {label: i for i, label in reversed(list(enumerate(labels.tolist())))}

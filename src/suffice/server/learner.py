@@ -37,6 +37,7 @@ __all__ = ["Bounds", "Change", "Learner", "Receipt"]
 
 MOST_CHANGES = 1024  # that are committed at one time
 MOST_ROWS = 16_384  # of changes that are applied together
+MOST_BYTES = 256 << 20  # of rows that are committed at one time, unless one change has more
 CLOSED = "The server is closing, so it learns nothing more. Try again when it is back."
 
 
@@ -94,7 +95,7 @@ class Learner:
         self._waiting: deque[Waiting] = deque()
         self._arrived = threading.Condition()
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="suffice-learner")
+        self._thread = threading.Thread(target=self._run, name="suffice-learner", daemon=True)
         self._thread.start()
 
     @classmethod
@@ -205,7 +206,7 @@ class Learner:
         return State(model.fitted_, sequence, self._receipts)
 
     def _commit(self, group: Sequence[Waiting]) -> list[Waiting]:
-        """Make changes; returns those that must wait for one with the same key."""
+        """Make changes; returns those that wait: for one with the same key, or because there are too many bytes."""
         deferred: list[Waiting] = []
         try:
             fresh = list(self._fresh(group, deferred))
@@ -219,9 +220,12 @@ class Learner:
 
     def _fresh(self, group: Sequence[Waiting], deferred: list[Waiting]) -> Iterator[Waiting]:
         """The changes that are to be made: neither repeated nor refused at once; they have their rows."""
-        fitted, pending = self.model.fitted_, dict[str, bytes]()
+        fitted, pending, size = self.model.fitted_, dict[str, bytes](), 0
         for each in group:
             key, digest = each.change.key, each.change.digest
+            if size > MOST_BYTES:
+                deferred.append(each)
+                continue
             try:
                 if key is not None:
                     check_key(key)
@@ -237,6 +241,7 @@ class Learner:
                     each.prior = prior_text(each.change.prior)
                 else:
                     each.table = labelled_rows(each.change, fitted)
+                    size += each.table.nbytes
             except Exception as error:
                 each.future.set_exception(error)
                 continue
@@ -297,11 +302,12 @@ class Learner:
 def _together(changes: Sequence[Waiting]) -> Iterator[list[Waiting]]:
     """Split changes into those that can be applied together, in order."""
     together: list[Waiting] = []
+    rows = 0
     for each in changes:
-        rows = sum(other.rows for other in together) + each.rows
-        if together and not (together[-1].goes_with(each) and rows <= MOST_ROWS):
+        if together and not (together[-1].goes_with(each) and rows + each.rows <= MOST_ROWS):
             yield together
-            together = []
+            together, rows = [], 0
         together.append(each)
+        rows += each.rows
     if together:
         yield together

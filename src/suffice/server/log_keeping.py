@@ -149,7 +149,7 @@ class Log:
                 return
         elif self._pending is None or not may_retry:
             return
-        writing = threading.Thread(target=self._write, name="suffice-snapshot")
+        writing = threading.Thread(target=self._write, name="suffice-snapshot", daemon=True)
         writing.start()
         self._writing = writing
 
