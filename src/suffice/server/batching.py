@@ -87,9 +87,12 @@ class Batcher(Generic[Item, Result]):
     def _timed(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
         began = perf_counter()
         found = self._run(items)
-        taken = perf_counter() - began
-        self._seconds = FADING * self._seconds + (1 - FADING) * taken if self._seconds else taken
+        self.note_seconds(perf_counter() - began)
         return found
+
+    def note_seconds(self, seconds: float) -> None:
+        """Note how long a batch took; long ones run in a thread."""
+        self._seconds = FADING * self._seconds + (1 - FADING) * seconds if self._seconds else seconds
 
     def _ended(
         self,

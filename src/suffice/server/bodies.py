@@ -97,7 +97,7 @@ def answer_form(headers: Headers, given: Form, offered: Iterable[Form] = ANSWERS
             continue
         for form in (own, *forms):
             names = {MEDIA_TYPES[form], *(name for name, each in SYNONYMS.items() if each == form)}
-            if not names & refused and any(_matches(name, media) for name in names):
+            if not names & refused and (media in names or _is_range_of(media, MEDIA_TYPES[form])):
                 return form
     raise Problem(
         406,
@@ -132,8 +132,8 @@ def _ranges(accept: str) -> list[tuple[str, float]]:
     return found
 
 
-def _matches(media: str, wanted: str) -> bool:
-    return wanted in (media, "*/*", f"{media.partition('/')[0]}/*")
+def _is_range_of(wanted: str, media: str) -> bool:
+    return wanted in ("*/*", f"{media.partition('/')[0]}/*")
 
 
 # ---------------------------------------------------------------------- bytes
