@@ -1,4 +1,4 @@
-"""Driver of the readers: tables, mails and model files with random changes."""
+"""Driver of the readers: tables, mails, model files and windows with random changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ import pyarrow.parquet
 
 import suffice
 from fuzz.law import Driver
-from suffice.model_file.container import read_container, write_container
+from suffice.model_file.container import MODEL, FileKind, read_container, write_container
+from suffice.monitoring.history_file import HISTORY, next_look
+from suffice.monitoring.window_file import WINDOW, read_window, write_window
 from suffice.sources.files import open_source
 from suffice.text.mail import read_mail
 from text.mail.mutations import mutated_mails
@@ -157,28 +159,65 @@ def places(value: Any, trail: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [trail, *(each for key, inner in items for each in places(inner, (*trail, key)))]
 
 
-def load_model(rng: random.Random) -> object:
-    """Load a damaged model file, or one with a valid checksum that Suffice did not write, and use the model."""
-    model, rows, document, arrays = rng.choice(models())
+def write_damaged(
+    path: str, document: dict[str, Any], arrays: dict[str, Any], rng: random.Random, kind: FileKind = MODEL
+) -> None:
+    """Write a file with a changed value and a valid checksum, or one whose bytes are changed, too."""
     document, arrays = copy.deepcopy(document), dict(arrays)
     if rng.random() < 0.8:
-        *path, last = rng.choice([trail for trail in places(document) if trail])
+        *trail, last = rng.choice([trail for trail in places(document) if trail])
         at = document
-        for key in path:
+        for key in trail:
             at = at[key]
         at[last] = rng.choice(JUNK)
     else:
         name = rng.choice(list(arrays))
         array = arrays[name]
         arrays[name] = np.ascontiguousarray(rng.choice([array[:-1], array[None], np.zeros(3), -array.astype(float)]))
+    write_container(path, document, arrays, kind)
+    if rng.random() < 0.2:
+        with open(path, "rb+") as file:
+            data = changed(file.read(), rng)
+            file.seek(0)
+            file.write(data)
+
+
+@cache
+def windows() -> tuple[Any, Any, dict[str, tuple[dict[str, Any], dict[str, Any]]]]:
+    """A model, a window of rows, and the content of the files of a window and of a history."""
+    rng = np.random.default_rng(0)
+    x = np.array([[str(v) for v in row] for row in rng.integers(0, 4, (30, 2))])
+    model = suffice.fit(x, np.array(["a", "b"] * 15), model="naive-bayes")
+    window = model.monitor().window(x, np.array(["a", "b", "c"] * 10))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "window")
+        write_window(path, window)
+        content = {"window": read_container(path, WINDOW)}
+        path = os.path.join(folder, "history")
+        for _ in range(3):
+            next_look(path, model.monitor(), window)
+        content["history"] = read_container(path, HISTORY)
+    return model, window, content
+
+
+def read_watched(rng: random.Random) -> object:
+    """Read a damaged window or history, and compare it with the model."""
+    model, window, content = windows()
+    name = rng.choice(list(content))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, name)
+        write_damaged(path, *content[name], rng, WINDOW if name == "window" else HISTORY)
+        if name == "history":
+            return next_look(path, model.monitor(), window).to_json()
+        return model.monitor().check(read_window(path).merge(window)).to_json()
+
+
+def load_model(rng: random.Random) -> object:
+    """Load a damaged model file, or one with a valid checksum that Suffice did not write, and use the model."""
+    model, rows, document, arrays = rng.choice(models())
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        write_container(path, document, arrays)
-        if rng.random() < 0.2:
-            with open(path, "rb+") as file:
-                data = changed(file.read(), rng)
-                file.seek(0)
-                file.write(data)
+        write_damaged(path, document, arrays, rng)
         found = suffice.load(path)
         how = rng.randrange(5)
         if how == 0:
@@ -199,7 +238,7 @@ def read_damaged_mail(rng: random.Random) -> object:
 
 def call(rng: random.Random, _: np.random.Generator) -> object:
     """Read one file."""
-    return rng.choice([read_table, read_table, load_model, read_damaged_mail])(rng)
+    return rng.choice([read_table, read_table, load_model, read_watched, read_damaged_mail])(rng)
 
 
 FILES = Driver("files", call)

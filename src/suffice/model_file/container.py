@@ -24,6 +24,7 @@ from suffice.numerics.types import Array
 
 __all__ = [
     "FORMAT",
+    "MODEL",
     "Arrays",
     "FileKind",
     "container_bytes",
