@@ -26,14 +26,14 @@ class Receipts:
 
     def __init__(self, most: int = MOST_KEYS, known: Iterable[tuple[str, bytes, Receipt]] = ()) -> None:
         self._most = most
-        self._known = OrderedDict((key, (digest, receipt)) for key, digest, receipt in known)
+        self._known = OrderedDict((each[0], each) for each in known)
 
     def __len__(self) -> int:
         return len(self._known)
 
     def add(self, key: str, digest: bytes, receipt: Receipt) -> None:
         """Keep a receipt."""
-        self._known[key] = digest, receipt
+        self._known[key] = key, digest, receipt
         while len(self._known) > self._most:
             self._known.popitem(last=False)
 
@@ -42,12 +42,12 @@ class Receipts:
         found = self._known.get(key)
         if found is None:
             return None
-        check_same(key, found[0], digest)
-        return replace(found[1], repeated=True)
+        check_same(key, found[1], digest)
+        return replace(found[2], repeated=True)
 
     def all(self) -> list[tuple[str, bytes, Receipt]]:
         """All keys with their digests and receipts, the oldest first."""
-        return [(key, digest, receipt) for key, (digest, receipt) in self._known.items()]
+        return list(self._known.values())
 
 
 def check_same(key: str, known: bytes, digest: bytes) -> None:
