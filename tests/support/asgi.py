@@ -57,7 +57,9 @@ async def asked(app, method, path, headers=(), body=b"", *, query="", host="loca
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive():
-        return messages.pop() if messages else {"type": "http.disconnect"}
+        if not messages:
+            await asyncio.Event().wait()  # the client stays
+        return messages.pop()
 
     async def send(message):
         sent.append(message)
