@@ -168,8 +168,8 @@ class Checker:
         )
         if math.isnan(p):
             sentence = (
-                f"The class shares were not tested: with {counted(round(window.effective), 'row')}, fewer than 5 rows of a class are "
-                "expected. Merge windows."
+                f"The class shares were not tested: with {counted(round(window.effective), 'row')}, fewer than 5 rows of "
+                "a class are expected. Merge windows."
             )
         effect = 0.5 * float(np.abs(mean - reference).sum())
         measure = f"mean p({classes[k]!r:.40})"
@@ -220,7 +220,8 @@ class Checker:
         gap = scores["gap"] / scores["weight"]
         gap_before = known["gap"] / known["weight"]
         if n < LEAST_GAPS:
-            sentence = f"The calibration was not tested: the window has {counted(round(n), 'label')}, fewer than {LEAST_GAPS:.0f}."
+            known_labels = counted(round(n), "label")
+            sentence = f"The calibration was not tested: the window has {known_labels}, fewer than {LEAST_GAPS:.0f}."
             yield Candidate(None, "calibration", math.nan, math.nan, sentence, gap_before, gap)
             return
         variance = max(known["gap_squares"] / known["weight"] - gap_before**2, 0.0)
