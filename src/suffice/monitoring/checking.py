@@ -109,7 +109,7 @@ class Checker:
         if self.reference.infinite:
             p, before = (0.0 if new > 0 else 1.0), 0.0
         else:
-            single = float(trained[(trained > 0) & (trained <= 1 + 1e-9)].sum())
+            single = float(trained[(trained > 0) & (trained <= self.reference.unit * (1 + 1e-9))].sum())
             p, before = share_p_value(new, n, single, size, more_only=True), single / size
         values = sorted(unseen, key=lambda value: -unseen[value])[:3]
         which = ", ".join(f"{value!r:.60}" for value in values)
@@ -168,8 +168,8 @@ class Checker:
         )
         if math.isnan(p):
             sentence = (
-                f"The class shares were not tested: with {counted(round(window.effective), 'row')}, fewer than 5 rows of "
-                "a class are expected. Merge windows."
+                f"The class shares were not tested: with {counted(round(window.effective), 'row')}, fewer than 5 rows "
+                "of a class are expected. Merge windows."
             )
         effect = 0.5 * float(np.abs(mean - reference).sum())
         measure = f"mean p({classes[k]!r:.40})"
