@@ -11,6 +11,7 @@ When the log is long, a new one is begun, and a snapshot is written in the backg
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Bounds", "Change", "Learner", "Receipt"]
+
+logger = logging.getLogger("suffice.server")
 
 MOST_CHANGES = 1024  # that are committed at one time
 MOST_ROWS = 16_384  # of changes that are applied together
@@ -88,6 +91,12 @@ class Learner:
     ) -> None:
         found = recover(folder, model.fitted_, base)
         self.replayed, self.torn = found.replayed, found.torn
+        if found.torn:
+            logger.warning(
+                "The log in %s ended with %d bytes of a change that was not finished; they were cut off.",
+                folder.path,
+                found.torn,
+            )
         self._folder, self._base_classes, self._new_classes = folder, model.fitted_.classes, new_classes
         self._published = (model.with_fitted(found.fitted), found.sequence)
         self._receipts = found.receipts
@@ -149,11 +158,6 @@ class Learner:
     def folder(self) -> str:
         """The folder of the log and the snapshots."""
         return self._folder.path
-
-    @property
-    def published(self) -> tuple[GenerativeClassifier, int]:
-        """The model and its version."""
-        return self._published
 
     def submit(self, change: Change) -> Future[Receipt]:
         """Learn, unlearn or change the prior; may be called by any thread.

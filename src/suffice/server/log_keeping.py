@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 import time
@@ -18,6 +19,8 @@ from suffice.server.runs import Run, RunWriter, continued
 from suffice.server.snapshots import write_snapshot
 
 __all__ = ["Bounds", "Log"]
+
+logger = logging.getLogger("suffice.server")
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,8 @@ class Log:
             self._problem, self._pending, self._before = None, None, Amount()
 
     def _failed(self, error: Exception) -> None:
+        if self._problem is None:
+            logger.warning("No snapshot of the model in %s can be written: %s", self._folder, error)
         self._problem, self._retry_at = error, time.monotonic() + self._bounds.retry_seconds
 
     def _wait(self) -> None:
