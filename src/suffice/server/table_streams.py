@@ -41,7 +41,8 @@ MOST = 8 << 20  # bytes that wait in memory in each direction
 COPIED = 1 << 20  # bytes that are copied from a file at a time
 LARGEST = 1 << 28  # bytes of a record batch
 BATCH_ROWS = 1 << 16
-STREAMS = threading.BoundedSemaphore(32)  # threads that read bodies at once
+MOST_STREAMS = 32  # bodies that are read at once, each in a thread
+STREAMS = threading.BoundedSemaphore(MOST_STREAMS)
 
 
 class AbandonedError(Exception):
@@ -75,6 +76,11 @@ class Incoming(io.RawIOBase):
         self.failure: BaseException | None = None
         self._ready: deque[bytes] = deque()  # decompressed, of the thread alone
         self._ended = False
+
+    @property
+    def waiting(self) -> int:
+        """Number of bytes that have arrived and are not read yet."""
+        return self._waiting
 
     def readable(self) -> bool:
         """Return True."""
