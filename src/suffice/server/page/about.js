@@ -7,7 +7,7 @@ import { columnText, element, percentText } from "./elements.js";
 import { areNamed } from "./form.js";
 import { timeText } from "./fields.js";
 import { ask, hasToken } from "./server.js";
-import { labelText, numberText, roundText, shortText } from "./texts.js";
+import { factTerms, hiddenText, labelText, numberText, roundText, shortText } from "./texts.js";
 
 const MOST_CLASSES = 50;
 const MOST_COLUMNS = 200;
@@ -27,9 +27,7 @@ export function aboutView(root, model) {
       ["Columns", numberText(columns.length), ""],
       ["Version", numberText(version), learns ? "increases with each lesson" : "this server does not learn"],
     ];
-    at("facts").replaceChildren(
-      ...facts.map(([name, value, note]) => element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, note)))),
-    );
+    at("facts").replaceChildren(...factTerms(facts));
     const order = classes.map((_, k) => k).sort((a, b) => prior[b] - prior[a]).slice(0, MOST_CLASSES);
     shares(
       order.map((k) => ({
@@ -42,7 +40,7 @@ export function aboutView(root, model) {
         data: { p: prior[k] },
       })),
     );
-    at("prior-more").textContent = classes.length > MOST_CLASSES ? `${classes.length - MOST_CLASSES} rarer classes are not shown.` : "";
+    at("prior-more").textContent = hiddenText(classes.length - MOST_CLASSES, "rarer classes");
   }
 
   function showColumns() {
@@ -60,7 +58,7 @@ export function aboutView(root, model) {
       ),
     );
     at("columns").replaceChildren(...rows);
-    at("columns-more").textContent = columns.length > MOST_COLUMNS ? `${columns.length - MOST_COLUMNS} more columns are not shown.` : "";
+    at("columns-more").textContent = hiddenText(columns.length - MOST_COLUMNS, "columns");
   }
 
   /** A page or a file of the server: a link without a token, or a download with it. */

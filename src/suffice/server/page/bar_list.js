@@ -31,7 +31,7 @@ export function barList(list) {
 
 function makeItem({ press }) {
   const name = element("bdi");
-  const label = press ? element("button", { type: "button", class: "name" }, name) : element("span", { class: "name" }, name);
+  const label = element(press ? "button" : "span", { type: press && "button", class: "name" }, name);
   const text = element("span", { class: "value" });
   const fill = element("div");
   const mark = element("div", { class: "mark", hidden: true });

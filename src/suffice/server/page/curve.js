@@ -8,13 +8,14 @@ import { timeText } from "./fields.js";
 import { labelText, numberText, roundText, shortText } from "./texts.js";
 
 const POINTS = 61;
+const CELLS = 20_000; // of a request
 const MOST_LEVELS = 12; // bars
 const MOST_LINES = 10;
 const MARGIN = { left: 40, right: 10, top: 10, bottom: 24 };
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Cells of a column to compute a curve at, and where they are; null for a column that has none. */
-export function curvePoints(column, cell) {
+export function curvePoints(column, cell, n_columns = 1) {
   if (column.levels) {
     const levels = column.levels.slice(0, MOST_LEVELS);
     if (cell !== null && column.levels.includes(cell) && !levels.includes(cell)) levels[MOST_LEVELS - 1] = cell;
@@ -24,7 +25,8 @@ export function curvePoints(column, cell) {
   const at = placeOf(column, cell);
   const low = at === null ? column.low : Math.min(column.low, at);
   const high = at === null ? column.high : Math.max(column.high, at);
-  let places = Array.from({ length: POINTS }, (_, i) => low + ((high - low) * i) / (POINTS - 1));
+  const n = Math.min(POINTS, Math.max(Math.floor(CELLS / n_columns), 13));
+  let places = Array.from({ length: n }, (_, i) => low + ((high - low) * i) / (n - 1));
   if (column.kind === "count") places = [...new Set(places.map(Math.round))].filter((each) => each >= 0);
   return { low, high, places, cells: column.kind === "time" ? places.map(timeText) : places };
 }
@@ -86,7 +88,8 @@ export function makeCurve(root, classes, colors, pick) {
     height = Math.min(Math.max(Math.round(0.42 * drawn), 160), 280);
     const { column, points, probabilities } = shown;
     const picture = shape("svg", { viewBox: `0 0 ${drawn} ${height}`, class: "curve", role: "img" });
-    picture.append(shape("title", {}, `Probability of each class as ${columnText(column.name, true).slice(0, 100)} changes`));
+    const name = columnText(column.name, true).slice(0, 100);
+    picture.append(shape("title", {}, `Probability of each class as ${name} changes`));
     for (const p of [0, 0.5, 1]) {
       picture.append(shape("line", { class: "grid", x1: MARGIN.left, x2: drawn - MARGIN.right, y1: y(p), y2: y(p) }));
       picture.append(shape("text", { class: "small end", x: MARGIN.left - 6, y: y(p) + 4 }, `${100 * p} %`));
@@ -95,8 +98,8 @@ export function makeCurve(root, classes, colors, pick) {
     picture.append(shape("text", { class: "small", x: MARGIN.left, y: height - 6 }, text(points.low)));
     picture.append(shape("text", { class: "small end", x: drawn - MARGIN.right, y: height - 6 }, text(points.high)));
     for (const k of likeliest(probabilities)) {
-      const path = points.places.map((value, i) => `${i ? "L" : "M"}${x(value).toFixed(1)} ${y(probabilities[i][k]).toFixed(1)}`);
-      picture.append(shape("path", { class: `line c${colors(k)}`, d: path.join("") }));
+      const path = points.places.map((value, i) => `${x(value).toFixed(1)} ${y(probabilities[i][k]).toFixed(1)}`);
+      picture.append(shape("path", { class: `line c${colors(k)}`, d: `M${path.join("L")}` }));
     }
     picture.append(...lineNames(probabilities));
     picture.append(shape("line", { class: "now", y1: MARGIN.top, y2: height - MARGIN.bottom }));
@@ -119,9 +122,11 @@ export function makeCurve(root, classes, colors, pick) {
       const top = line.map((_, i) => i).filter((i) => line[i] >= most - 0.01);
       const text = shortText(labelText(classes[k]), 16);
       const half = 3.5 * text.length;
-      const at = Math.min(Math.max(x(shown.points.places[top[top.length >> 1]]), MARGIN.left + half), drawn - MARGIN.right - half);
+      const middle = x(shown.points.places[top[top.length >> 1]]);
+      const at = Math.min(Math.max(middle, MARGIN.left + half), drawn - MARGIN.right - half);
       const high = y(most) < MARGIN.top + 20 ? y(most) + 15 : y(most) - 6;
-      if (most < 0.1 || placed.some((each) => Math.abs(each.high - high) < 14 && Math.abs(each.at - at) < half + each.half)) continue;
+      const touches = (each) => Math.abs(each.high - high) < 14 && Math.abs(each.at - at) < half + each.half;
+      if (most < 0.1 || placed.some(touches)) continue;
       placed.push({ at, high, half });
       names.push(shape("text", { class: `mid line-name c${colors(k)}`, x: at, y: high }, text));
     }
@@ -138,7 +143,8 @@ export function makeCurve(root, classes, colors, pick) {
   function drag(event, picture) {
     const { low, high } = shown.points;
     const box = picture.getBoundingClientRect();
-    const share = (((event.clientX - box.left) / box.width) * drawn - MARGIN.left) / (drawn - MARGIN.left - MARGIN.right);
+    const place = ((event.clientX - box.left) / box.width) * drawn;
+    const share = (place - MARGIN.left) / (drawn - MARGIN.left - MARGIN.right);
     const value = low + Math.min(Math.max(share, 0), 1) * (high - low);
     const { kind } = shown.column;
     if (kind === "time") pick(shown.column, value);
@@ -167,9 +173,8 @@ export function makeCurve(root, classes, colors, pick) {
       button.addEventListener("click", () => pick(column, level));
       list.append(element("li", {}, button));
     });
-    if (column.n_levels > points.levels.length) {
-      list.append(element("li", { class: "soft small-text" }, `${numberText(column.n_levels - points.levels.length)} more levels`));
-    }
+    const hidden = column.n_levels - points.levels.length;
+    if (hidden > 0) list.append(element("li", { class: "soft small-text" }, `${numberText(hidden)} more levels`));
     return list;
   }
 

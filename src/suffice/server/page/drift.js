@@ -5,7 +5,7 @@
 import { barList } from "./bar_list.js";
 import { element, percentText } from "./elements.js";
 import { Gone, askJson } from "./server.js";
-import { counted, labelText, numberText, shortText } from "./texts.js";
+import { counted, factTerms, labelText, numberText, shortText } from "./texts.js";
 
 const EVERY = 3000; // milliseconds between questions
 const MOST_CLASSES = 12;
@@ -14,6 +14,16 @@ const MOST_WINDOWS = 24;
 
 const timeOfDay = (seconds) => new Date(1000 * seconds).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 const dayAndTime = (seconds) => new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+
+const NO_ROWS =
+  "Rows of files and of programs that are predicted here are compared with the training rows. Only sums of them are " +
+  "kept. Rows of the form do not count.";
+
+const testedText = (tested, since, level) =>
+  `${counted(tested, "test")} of the rows that were predicted since ${timeOfDay(since)}, against the training rows. ` +
+  `If nothing has changed, any finding has a probability of at most ${percentText(level)} at one look.`;
+
+const badge = (strong, text) => element("span", { class: `badge${strong ? " strong" : ""}` }, text);
 
 /** Make the view of a model in an element: functions that begin and end asking. */
 export function driftView(root, model) {
@@ -52,9 +62,7 @@ export function driftView(root, model) {
     at("state-icon").textContent = drift.alarm ? "!" : tested ? "✓" : "…";
     const title = headline(drift, significant, tested);
     if (at("state-title").textContent !== title) at("state-title").textContent = title;
-    at("state-text").textContent = drift.rows
-      ? `${counted(tested, "test")} of the rows that were predicted since ${timeOfDay(since)}, against the training rows. If nothing has changed, any finding has a probability of at most ${percentText(drift.level)} at one look.`
-      : "Rows of files and of programs that are predicted here are compared with the training rows. Only sums of them are kept. Rows of the form do not count.";
+    at("state-text").textContent = drift.rows ? testedText(tested, since, drift.level) : NO_ROWS;
     const others = drift.findings.filter((each) => !each.significant && !each.withheld);
     at("findings").replaceChildren(...significant.slice(0, MOST_FINDINGS).map(findingItem));
     at("findings-box").hidden = !drift.rows;
@@ -78,10 +86,10 @@ export function driftView(root, model) {
   function showWindows(windows) {
     at("windows-box").hidden = !windows.length;
     const items = windows.slice(0, MOST_WINDOWS).map((each) => {
-      const badge = element("span", { class: `badge${each.alarm ? " strong" : ""}` }, each.alarm ? "drift" : "no drift");
       const text = ` until ${dayAndTime(each.end)}, ${counted(each.rows, "row")} `;
-      const sentences = each.findings.slice(0, 3).map((finding) => element("p", { class: "small-text" }, finding.sentence));
-      return element("li", {}, badge, text, ...sentences);
+      const found = each.findings.slice(0, 3);
+      const sentences = found.map(({ sentence }) => element("p", { class: "small-text" }, sentence));
+      return element("li", {}, badge(each.alarm, each.alarm ? "drift" : "no drift"), text, ...sentences);
     });
     at("windows").replaceChildren(...items);
   }
@@ -90,17 +98,26 @@ export function driftView(root, model) {
     if (!drift.rows) return "No rows yet";
     if (!tested) return `Too few rows to compare (${numberText(drift.rows)})`;
     if (!drift.alarm) return `No drift in ${counted(drift.rows, "row")}`;
-    const columns = [...new Set(significant.filter((each) => each.column !== null).map((each) => shortText(each.column, 30)))];
-    const places = columns.length ? ` in ${columns.slice(0, 3).join(", ")}${columns.length > 3 ? ` and ${columns.length - 3} more` : ""}` : "";
+    const names = significant.filter((each) => each.column !== null).map((each) => shortText(each.column, 30));
+    const columns = [...new Set(names)];
+    const more = columns.length > 3 ? ` and ${columns.length - 3} more` : "";
+    const places = columns.length ? ` in ${columns.slice(0, 3).join(", ")}${more}` : "";
     return `Drift${places}: ${counted(significant.length, "finding")}`;
   }
 
   function findingItem(finding) {
-    const badge = element("span", { class: `badge${finding.significant ? " strong" : ""}` }, finding.significant ? "significant" : "not significant");
     const column = finding.column === null ? "all columns" : shortText(finding.column, 60);
-    const head = element("div", { class: "finding-head" }, badge, " ", element("bdi", { class: "finding-column" }, column), element("span", { class: "soft" }, ` ${finding.test}`));
+    const head = element(
+      "div",
+      {},
+      badge(finding.significant, finding.significant ? "significant" : "not significant"),
+      " ",
+      element("bdi", { class: "finding-column" }, column),
+      element("span", { class: "soft" }, ` ${finding.test}`),
+    );
     const p = finding.p_value === null ? "" : ` p = ${numberText(finding.p_value)}.`;
-    return element("li", { class: `card${finding.significant ? "" : " quiet"}` }, head, element("p", {}, finding.sentence, element("span", { class: "soft" }, p)));
+    const sentence = element("p", {}, finding.sentence, element("span", { class: "soft" }, p));
+    return element("li", { class: `card${finding.significant ? "" : " quiet"}` }, head, sentence);
   }
 
   function showClasses(shares) {
@@ -143,16 +160,15 @@ export function driftView(root, model) {
   function showLabels(labels) {
     at("labels-box").hidden = !labels;
     if (!labels) return;
-    const trained = labels.trained_accuracy === null ? "" : `held-out training rows ${percentText(labels.trained_accuracy)}`;
+    const known = labels.trained_accuracy !== null;
+    const trained = known ? `; held-out training rows ${percentText(labels.trained_accuracy)}` : "";
     const facts = [
-      ["Accuracy", percentText(labels.accuracy), `± ${percentText(labels.accuracy_error)}${trained && `; ${trained}`}`],
+      ["Accuracy", percentText(labels.accuracy), `± ${percentText(labels.accuracy_error)}${trained}`],
       ["Log-loss", numberText(labels.log_loss), `± ${numberText(labels.log_loss_error)} nats`],
       ["Calibration error", percentText(labels.calibration_error), ""],
       ["Labelled rows", numberText(labels.n_rows), ""],
     ];
-    at("labels").replaceChildren(
-      ...facts.map(([name, value, note]) => element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, note)))),
-    );
+    at("labels").replaceChildren(...factTerms(facts));
   }
 
   document.addEventListener("visibilitychange", () => visible && look());

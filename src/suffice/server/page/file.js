@@ -10,7 +10,7 @@ import { element, percentText } from "./elements.js";
 import { makeTable } from "./file_table.js";
 import { ask } from "./server.js";
 import { newKey } from "./teach.js";
-import { counted, labelText, numberText, shortText, sizeText } from "./texts.js";
+import { counted, namedLabel, numberText, shortText, sizeText } from "./texts.js";
 
 const MOST_ROWS = 10_000; // of the table
 const MOST_CELLS = 600_000;
@@ -88,9 +88,10 @@ export function fileView(root, model, open) {
     fail(null);
     at("scored").hidden = true;
     const headers = headersOf(file.name);
-    if (!headers) return fail(`“${shortText(file.name)}” is not a file that is read here. Choose a CSV or Parquet file.`);
+    const name = shortText(file.name);
+    if (!headers) return fail(`“${name}” is not a file that is read here. Choose a CSV or Parquet file.`);
     at("progress").hidden = false;
-    at("progress-text").textContent = `Sending ${shortText(file.name)}, ${sizeText(file.size)} …`;
+    at("progress-text").textContent = `Sending ${name}, ${sizeText(file.size)} …`;
     try {
       const found = await answersOf(file, headers, own.signal);
       if (running === own) show(file, headers, found);
@@ -104,7 +105,8 @@ export function fileView(root, model, open) {
   /** All answers of a file: the first rows, the counts of all rows, and the whole as a Blob. */
   async function answersOf(file, headers, signal) {
     const path = `${model.address("predict")}?keep=all`;
-    const response = await ask(path, { method: "POST", body: file, headers: { ...headers, Accept: "text/csv" }, signal });
+    const about = { ...headers, Accept: "text/csv" };
+    const response = await ask(path, { method: "POST", body: file, headers: about, signal });
     const found = { header: null, rows: [], n: 0, counts: classes.map(() => 0), right: 0, blob: new Blob([]) };
     const rows = csvReader((cells) => addRow(found, cells));
     const decoder = new TextDecoder();
@@ -135,7 +137,8 @@ export function fileView(root, model, open) {
       return await reader.read();
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Error(`The answer ended after ${counted(found.n, "row")}. A later row may have an error, or the server has stopped.`);
+      const rows = counted(found.n, "row");
+      throw new Error(`The answer ended after ${rows}. A later row may have an error, or the server has stopped.`);
     }
   }
 
@@ -177,16 +180,15 @@ export function fileView(root, model, open) {
     at("file-title").replaceChildren(element("bdi", {}, shortText(file.name)));
     const shares = found.counts.map((count) => count / Math.max(found.n, 1));
     const texts = [counted(found.n, "row")];
-    if (found.target !== null) texts.push(`${percentText(found.right / found.n)} have the predicted class in the column “${target}”`);
+    const right = percentText(found.right / found.n);
+    if (found.target !== null) texts.push(`${right} have the predicted class in the column “${target}”`);
     if (found.rows.length < found.n) texts.push(`the table has the first ${numberText(found.rows.length)}`);
     at("file-facts").textContent = `${texts.join("; ")}.`;
     at("shares-bar").replaceChildren(stackedBar(shares, model.color));
     const order = classes.map((_, k) => k).sort((a, b) => found.counts[b] - found.counts[a]).slice(0, 12);
-    at("shares").replaceChildren(
-      ...order.map((k) =>
-        element("li", {}, element("span", { class: `dot bar c${model.color(k)}` }), element("bdi", {}, shortText(labelText(classes[k]), 40)), ` ${numberText(found.counts[k])}`),
-      ),
-    );
+    const dot = (k) => element("span", { class: `dot bar c${model.color(k)}` });
+    const share = (k) => element("li", {}, dot(k), namedLabel(classes[k]), ` ${numberText(found.counts[k])}`);
+    at("shares").replaceChildren(...order.map(share));
     if (address) URL.revokeObjectURL(address);
     address = URL.createObjectURL(found.blob);
     at("download").href = address;
@@ -210,7 +212,8 @@ export function fileView(root, model, open) {
       const receipt = await (await ask(model.address(verb), { method: "POST", body: file, headers: about })).json();
       await model.refresh();
       const done = verb === "learn" ? "Taught" : "Unlearned";
-      at("teach-file-note").textContent = `${done} ${counted(receipt.rows, "row")}: version ${receipt.version}. Predictions of the table are those from before.`;
+      at("teach-file-note").textContent =
+        `${done} ${counted(receipt.rows, "row")}: version ${receipt.version}. The table shows predictions from before.`;
       at("teach-file-undo").hidden = verb !== "learn";
       at("teach-file-run").hidden = verb === "learn";
     } catch (error) {

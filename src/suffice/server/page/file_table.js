@@ -3,14 +3,14 @@
  */
 
 import { stackedBar } from "./bar_list.js";
-import { element, percentText } from "./elements.js";
+import { element, named, percentText } from "./elements.js";
 import { settled } from "./newest.js";
-import { labelText, numberText, shortText } from "./texts.js";
+import { classOptions, numberText, shortText } from "./texts.js";
 
 const PAGE = 50; // rows
 const MOST_KEPT = 40; // columns of the file that are shown
 const MOST_CLASSES = 10; // columns of probabilities
-const NUMBERS = ["p", "number", "given"]; // kinds of columns
+const NUMBERS = ["p", "given"]; // kinds of columns
 const PAUSE = 150; // milliseconds after a letter of the filter
 
 const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
@@ -25,8 +25,7 @@ export function makeTable(root, model, open) {
   let page = 0;
   let sort = { column: null, falling: false };
 
-  at("filter-class").append(element("option", { value: "" }, "all classes"));
-  classes.forEach((label, k) => at("filter-class").append(element("option", { value: k }, shortText(labelText(label)))));
+  at("filter-class").append(element("option", { value: "" }, "all classes"), ...classOptions(classes));
   at("filter-class").addEventListener("change", choose);
   at("filter-text").addEventListener("input", settled(choose, PAUSE));
   at("filter-wrong").addEventListener("change", choose);
@@ -114,17 +113,17 @@ export function makeTable(root, model, open) {
   function shownColumns() {
     const { header, label, first, kept } = found;
     const kindOf = (j) => (found.rows.every((row) => isNumber(row[j]) || row[j] === "") ? "given" : "cell");
-    const own = Array.from({ length: Math.min(kept, MOST_KEPT) }, (_, j) => ({ key: j, title: header[j], kind: kindOf(j) }));
-    const all = classes.length > MOST_CLASSES ? [] : classes.map((_, k) => ({ key: first + k, title: header[first + k], kind: "p" }));
-    const rest = header.slice(first + classes.length).map((title, j) => ({ key: first + classes.length + j, title, kind: "number" }));
-    const prediction = [{ key: label, title: "predicted", kind: "label" }, { key: "confidence", title: "probability", kind: "confidence" }];
-    return [...prediction, ...own, ...all, ...rest];
+    const column = (key, kind, title = header[key]) => ({ key, kind, title });
+    const own = header.slice(0, Math.min(kept, MOST_KEPT)).map((_, j) => column(j, kindOf(j)));
+    const all = classes.length > MOST_CLASSES ? [] : classes.map((_, k) => column(first + k, "p"));
+    return [column(label, "label", "predicted"), column("confidence", "confidence", "probability"), ...own, ...all];
   }
 
   function headCell({ key, title, kind }) {
     const sorted = sort.column === key;
-    const arrow = element("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (sort.falling ? "▼" : "▲") : "");
-    const button = element("button", { type: "button", "data-sort": key }, element("bdi", {}, shortText(title, 40)), arrow);
+    const sign = sorted ? (sort.falling ? "▼" : "▲") : "";
+    const arrow = element("span", { class: "arrow", "aria-hidden": "true" }, sign);
+    const button = element("button", { type: "button", "data-sort": key }, named(shortText(title, 40)), arrow);
     button.addEventListener("click", () => sortBy(key));
     const attributes = { scope: "col", "aria-sort": sorted ? (sort.falling ? "descending" : "ascending") : null };
     return element("th", { ...attributes, class: NUMBERS.includes(kind) ? "n" : "" }, button);
@@ -132,21 +131,24 @@ export function makeTable(root, model, open) {
 
   function rowOf(i) {
     const row = found.rows[i];
-    const button = element("button", { type: "button", class: "link", title: "Open this row in the form" }, numberText(i + 1));
-    button.addEventListener("click", () => open(Object.fromEntries(found.header.slice(0, found.kept).map((name, j) => [name, row[j]]))));
+    const about = { type: "button", class: "link", title: "Open this row in the form" };
+    const button = element("button", about, numberText(i + 1));
+    const cells = () => found.header.slice(0, found.kept).map((name, j) => [name, row[j]]);
+    button.addEventListener("click", () => open(Object.fromEntries(cells())));
     const wrong = found.target !== null && !found.isRight(row);
-    return element("tr", { "data-row": i }, element("th", { scope: "row" }, button), ...columns.map((each) => cellOf(row, each, wrong)));
+    const head = element("th", { scope: "row" }, button);
+    return element("tr", { "data-row": i }, head, ...columns.map((each) => cellOf(row, each, wrong)));
   }
 
   function cellOf(row, { key, kind }, wrong) {
     if (kind === "confidence") {
       const all = probabilities(row);
-      return element("td", { class: "t confidence" }, element("span", {}, percentText(Math.max(...all))), stackedBar(all, model.color));
+      const text = element("span", {}, percentText(Math.max(...all)));
+      return element("td", { class: "t confidence" }, text, stackedBar(all, model.color));
     }
     const text = row[key];
     if (kind === "p") return element("td", { "data-value": text }, percentText(Number(text)));
-    if (kind === "number") return element("td", { "data-value": text }, numberText(Number(text)));
-    const cell = element("td", { class: kind === "given" ? "" : "t" }, element("bdi", {}, shortText(text, 80)));
+    const cell = element("td", { class: kind === "given" ? "" : "t" }, named(shortText(text, 80)));
     if (kind === "label") cell.classList.add("label", ...(wrong ? ["wrong"] : []));
     if (text === "") cell.classList.add("soft");
     return cell;

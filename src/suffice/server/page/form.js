@@ -153,7 +153,8 @@ function placeOf(column, value) {
 function sameLevel(level, value) {
   const text = String(value).toLowerCase();
   if (typeof level === "boolean") return (level ? ["true", "1", "yes"] : ["false", "0", "no"]).includes(text);
-  return levelText(level).toLowerCase() === text || (typeof level === "number" && text !== "" && Number(value) === level);
+  if (typeof level === "number" && text !== "" && Number(value) === level) return true;
+  return levelText(level).toLowerCase() === text;
 }
 
 /** A cell that is no level of a column. */
@@ -175,7 +176,8 @@ function manyLevels(field, column, id, changed) {
   const label = element("label", { for: input.id }, element("bdi", {}, field.title));
   const note = element("div", { class: "range" }, element("span", {}, counted(column.n_levels, "level")));
   const place = element("div", { class: "field" }, label, element("div", { class: "inputs" }, input, options), note);
-  const read = () => (input.value === "" ? null : (column.levels.find((each) => sameLevel(each, input.value)) ?? input.value));
+  const known = () => column.levels.find((each) => sameLevel(each, input.value));
+  const read = () => (input.value === "" ? null : (known() ?? input.value));
   const set = (value) => (input.value = value === null || value === undefined ? "" : levelText(value));
   return { place, read, set, column, title: field.title };
 }
@@ -184,7 +186,8 @@ function manyLevels(field, column, id, changed) {
 function rangeText(column) {
   const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : roundText(value));
   const note = element("span", { class: "outside", hidden: true }, "outside the usual range");
-  return element("div", { class: "range" }, element("span", {}, text(column.low)), note, element("span", {}, text(column.high)));
+  const [low, high] = [column.low, column.high].map((each) => element("span", {}, text(each)));
+  return element("div", { class: "range" }, low, note, high);
 }
 
 /** Say that a number is outside the usual range. */

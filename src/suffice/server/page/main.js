@@ -120,7 +120,11 @@ on("back", async () => {
   fail(null);
   if (current.name === null) return start();
   const { model, views } = models.get(current.name);
-  await model.refresh();
+  try {
+    await model.refresh();
+  } catch {
+    return; // gone again, or a token is needed: the next request says so
+  }
   for (const each of Object.values(views)) each.update?.();
 });
 start();

@@ -5,12 +5,12 @@
 import { barList, stackedBar } from "./bar_list.js";
 import { strongestParts } from "./bars.js";
 import { curvePoints, makeCurve } from "./curve.js";
-import { element, percentText, ranked, signed } from "./elements.js";
+import { element, named, percentText, ranked, signed } from "./elements.js";
 import { areNamed, makeForm } from "./form.js";
 import { newest, settled } from "./newest.js";
 import { Gone, askJson } from "./server.js";
 import { teaching } from "./teach.js";
-import { labelText, shortText } from "./texts.js";
+import { classOptions, labelText, namedLabel, shortText } from "./texts.js";
 
 const MOST_CLASSES = 10; // bars of probabilities
 const FEW_COLUMNS = 10; // leave room for the curve and for lessons below the form
@@ -26,7 +26,7 @@ const partText = (name) => (name === "(prior)" ? "class shares (prior)" : shortT
 export function predictView(root, model) {
   const { columns, classes, density } = model.description;
   const at = (name) => root.querySelector(`[data-${name}]`);
-  const form = makeForm(root, model.name, columns, { changed: (name) => changed(name), focused: (name) => follow(name, true) });
+  const form = makeForm(root, model.name, columns, { changed, focused: (name) => follow(name, true) });
   const curve = makeCurve(at("curve"), classes, model.color, (column, value) => form.set(column.name, value));
   const bars = { posterior: barList(at("posterior")), parts: barList(at("parts")) };
   const chosen = { label: at("label"), against: at("against") };
@@ -38,7 +38,7 @@ export function predictView(root, model) {
   const say = settled((text) => (at("status").textContent = text), QUIET);
   const update = newest(answer);
   const updateCurve = newest(drawCurve);
-  const teach = teaching(root, model, { row: form.row, problem: form.problem, answered: () => last, update: updateAll });
+  const teach = teaching(root, model, { row: form.row, problem: form.problem, update: updateAll });
 
   function changed(name) {
     if (name !== null) follow(name, true);
@@ -115,11 +115,9 @@ export function predictView(root, model) {
     const { probabilities } = last;
     const order = ranked(probabilities);
     const best = order[0];
-    at("best").replaceChildren(element("bdi", {}, shortText(labelText(classes[best]), 200)));
+    at("best").replaceChildren(namedLabel(classes[best], 200));
     at("best-p").textContent = percentText(probabilities[best]);
-    at("mini-text").replaceChildren(
-      element("bdi", {}, shortText(labelText(classes[best]), 40)), ` ${percentText(probabilities[best])}`,
-    );
+    at("mini-text").replaceChildren(namedLabel(classes[best]), ` ${percentText(probabilities[best])}`);
     at("mini-bar").replaceChildren(stackedBar(probabilities, model.color));
     const shown = classes.length > MOST_CLASSES ? order.slice(0, MOST_CLASSES) : classes.map((_, k) => k);
     const entries = shown.map((k) => ({
@@ -147,16 +145,20 @@ export function predictView(root, model) {
     if (!parts) return bars.parts([]);
     const positions = [parts.label, parts.against].map((label) => classes.indexOf(label));
     const sides = positions.map(model.color);
-    const named = parts.parts.map(({ column, word, part }) => ({ name: column ?? word, isWord: column === undefined, value: part }));
-    const shown = strongestParts(named.filter((each) => each.value !== 0));
+    const all = parts.parts.map(({ column, word, part }) => {
+      return { name: column ?? word, isWord: column === undefined, value: part };
+    });
+    const shown = strongestParts(all.filter((each) => each.value !== 0));
     const total = parts.log_odds;
     const most = Math.max(1, Math.abs(total), ...shown.map((each) => Math.abs(each.value)).filter(Number.isFinite));
     const entry = (key, label, value, press) => {
       const half = Math.min(Math.abs(value) / most, 1) / 2;
       const ends = value >= 0 ? { from: 0.5, to: 0.5 + half } : { from: 0.5 - half, to: 0.5 };
-      return { key, label, text: signed(value), ...ends, color: value >= 0 ? sides[0] : sides[1], press, data: { part: value } };
+      const color = value >= 0 ? sides[0] : sides[1];
+      return { key, label, text: signed(value), ...ends, color, press, data: { part: value } };
     };
-    const measure = parts.weighted ? "weighted log-odds" : parts.calibrated ? "log-odds before calibration" : "log-odds";
+    const before = parts.calibrated ? "log-odds before calibration" : "log-odds";
+    const measure = parts.weighted ? "weighted log-odds" : before;
     bars.parts([
       entry("total", measure, total),
       ...shown.map(({ name, isWord, value }) => {
@@ -174,10 +176,10 @@ export function predictView(root, model) {
     curveIsOld = false;
     const [column, row] = [form.columnOf(followed), form.row()];
     if (form.problem()) return;
-    const points = curvePoints(column, row[followed]);
+    const points = curvePoints(column, row[followed], columns.length);
     try {
       const found = await model.predict(points.cells.map((cell) => ({ ...row, [column.name]: cell })));
-      at("curve-title").replaceChildren("If ", element("bdi", {}, shortText(form.titleOf(followed), 40)), " were different");
+      at("curve-title").replaceChildren("If ", named(shortText(form.titleOf(column.name), 40)), " were different");
       at("curve-box").hidden = false;
       curve.show({ column, points, probabilities: found.map((each) => each.probabilities) });
       curve.mark(form.row()[followed]);
@@ -190,7 +192,7 @@ export function predictView(root, model) {
 
   for (const select of Object.values(chosen)) {
     select.append(element("option", { value: "auto" }, select === chosen.label ? "most probable class" : "next class"));
-    classes.forEach((label, k) => select.append(element("option", { value: k }, shortText(labelText(label)))));
+    select.append(...classOptions(classes));
     select.addEventListener("change", () => updateAll(false));
   }
   if (columns.length <= FEW_COLUMNS) {

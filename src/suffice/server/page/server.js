@@ -7,6 +7,7 @@
 const KEY = "suffice-token";
 const FIRST_WAIT = 500; // milliseconds until the server is asked again
 const LONGEST_WAIT = 2000;
+const AWAY = [502, 503, 504]; // of a proxy without a server, or of a server that stops or has too much to do
 const GONE = "The server does not answer. It may be stopping or starting; this page tries again by itself.";
 
 /** An answer that says why a request was refused: a problem document of RFC 9457. */
@@ -19,11 +20,7 @@ export class Refusal extends Error {
 }
 
 /** No answer. */
-export class Gone extends Error {
-  constructor() {
-    super(GONE);
-  }
-}
+export class Gone extends Error {}
 
 const listeners = { gone: [], back: [] };
 let waiting = false;
@@ -64,6 +61,10 @@ export async function ask(path, { method = "GET", body, headers = {}, signal } =
     const response = await answered(path, { method, body, signal, headers: withToken(headers), cache: "no-store" });
     if (response.ok) return response;
     const problem = await problemOf(response);
+    if (AWAY.includes(response.status)) {
+      lost(problem.detail);
+      throw new Gone(problem.detail ?? GONE);
+    }
     if (response.status !== 401) throw new Refusal(response.status, problem);
     if (sent === token) {
       asked ??= askForToken(problem).finally(() => (asked = null));
@@ -88,7 +89,7 @@ async function answered(path, options) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     lost();
-    throw new Gone();
+    throw new Gone(GONE);
   }
 }
 
@@ -101,10 +102,10 @@ async function problemOf(response) {
 }
 
 /** Tell the listeners, and wait until the server is ready again. */
-async function lost() {
+async function lost(sentence = GONE) {
   if (waiting) return;
   waiting = true;
-  listeners.gone.forEach((each) => each(GONE));
+  listeners.gone.forEach((each) => each(sentence));
   for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
     await new Promise((done) => setTimeout(done, wait));
     if (await isReady()) break;

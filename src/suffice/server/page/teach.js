@@ -6,7 +6,7 @@
 
 import { element, percentText, ranked } from "./elements.js";
 import { Gone, askJson } from "./server.js";
-import { labelText, numberText, shortText } from "./texts.js";
+import { classOptions, labelText, namedLabel, numberText, shortText } from "./texts.js";
 
 const MOST_CHIPS = 8; // classes to choose from without a list
 const MOST_CHANGES = 4; // classes of a receipt
@@ -20,10 +20,10 @@ export function newKey() {
 /**
  * Make the part that teaches in the element of a view.
  *
- * `form.row()` is the row of the form, `form.answered()` the newest answer, and `form.update()` asks for a new one.
+ * `form.row()` is the row of the form, `form.problem()` what is wrong with it, and `form.update()` asks for its answer.
  */
 export function teaching(root, model, form) {
-  const { classes, learns, version } = model.description;
+  const { classes, learns } = model.description;
   const at = (name) => root.querySelector(`[data-${name}]`);
   const taught = [];
   let busy = false;
@@ -48,7 +48,8 @@ export function teaching(root, model, form) {
     try {
       await task();
     } catch (error) {
-      say(error instanceof Gone ? `${error.message} Nothing is certain to be learned; teach again to be sure.` : error.message);
+      const unsure = pending ? " Teach again to be sure that the row is learned; it is never learned twice." : "";
+      say(error instanceof Gone ? `${error.message}${unsure}` : error.message);
     } finally {
       busy = false;
       at("teach").setAttribute("aria-busy", "false");
@@ -76,39 +77,40 @@ export function teaching(root, model, form) {
     pending = lesson;
     const receipt = await post("learn", lesson);
     pending = null;
-    const after = await probabilities(lesson.row);
     taught.unshift(lesson);
-    await finish("Taught", lesson, receipt, before, after);
+    await finish("Taught", lesson, receipt, before);
   }
   async function undo(lesson) {
     const before = await probabilities(lesson.row);
     const receipt = await post("unlearn", { ...lesson, key: lesson.undo });
-    const after = await probabilities(lesson.row);
     taught.splice(taught.indexOf(lesson), 1);
-    await finish("Undone", lesson, receipt, before, after);
+    await finish("Undone", lesson, receipt, before);
   }
 
-  async function finish(verb, lesson, receipt, before, after) {
-    await model.refresh();
-    showReceipt(verb, lesson, receipt, before, after);
+  /** Show what the change has done: it is made, even if the server goes away now. */
+  async function finish(verb, lesson, receipt, before) {
     showTaught();
     choice.clear();
     form.update();
+    const after = await probabilities(lesson.row);
+    showReceipt(verb, lesson, receipt, before, after);
+    await model.refresh();
   }
 
   function showReceipt(verb, lesson, receipt, before, after) {
-    const name = element("bdi", {}, shortText(labelText(lesson.label)));
-    const rows = receipt.weight === undefined ? "" : ` The model now knows ${numberText(receipt.weight)} rows (version ${receipt.version}).`;
-    const title = element("p", {}, element("strong", {}, `${verb}: `), name, ".", rows);
+    const rows = ` The model now knows ${numberText(receipt.weight)} rows (version ${receipt.version}).`;
+    const title = element("p", {}, element("strong", {}, `${verb}: `), namedLabel(lesson.label), ".", rows);
     const order = [lesson.k, ...ranked(after).filter((k) => k !== lesson.k)].slice(0, MOST_CHANGES);
     const body = element("tbody");
     for (const k of order) {
       const cells = [before[k], after[k]].map((p, i) =>
         element("td", { "data-p": p, class: i && p !== before[k] ? "changed" : "" }, percentText(p)),
       );
-      body.append(element("tr", { "data-class": k }, element("th", { scope: "row" }, element("bdi", {}, shortText(labelText(classes[k]), 40))), ...cells));
+      const name = element("th", { scope: "row" }, namedLabel(classes[k]));
+      body.append(element("tr", { "data-class": k }, name, ...cells));
     }
-    const head = element("tr", {}, ...["this row", "before", "after"].map((text, i) => element("th", { scope: "col", class: i ? "n" : "" }, text)));
+    const headCell = (text, i) => element("th", { scope: "col", class: i ? "n" : "" }, text);
+    const head = element("tr", {}, ...["this row", "before", "after"].map(headCell));
     at("receipt").replaceChildren(title, element("table", {}, element("thead", {}, head), body));
     at("receipt").hidden = false;
     at("receipt").dataset.version = receipt.version;
@@ -119,13 +121,15 @@ export function teaching(root, model, form) {
     const items = taught.map((lesson) => {
       const button = element("button", { type: "button" }, "Undo");
       button.addEventListener("click", () => run(() => undo(lesson)));
-      const what = element("span", { class: "what" }, element("bdi", { class: "class" }, shortText(labelText(lesson.label), 40)), " ", element("bdi", { class: "soft" }, summary(lesson.row)));
+      const label = element("strong", {}, namedLabel(lesson.label));
+      const row = element("bdi", { class: "soft" }, summary(lesson.row));
+      const what = element("span", { class: "what" }, label, " ", row);
       return element("li", {}, what, button);
     });
     at("taught-list").replaceChildren(...items);
   }
 
-  return { forget, version };
+  return { forget };
 }
 
 const isSame = (a, b) => JSON.stringify([a.row, a.label]) === JSON.stringify([b.row, b.label]);
@@ -134,7 +138,8 @@ const isSame = (a, b) => JSON.stringify([a.row, a.label]) === JSON.stringify([b.
 function summary(row) {
   const known = Object.entries(row).filter(([, cell]) => cell !== null);
   const one = known.length === 1;
-  const texts = known.slice(0, 4).map(([name, cell]) => (one ? shortText(cell, 80) : `${shortText(name, 20)} ${shortText(cellText(cell), 16)}`));
+  const text = ([name, cell]) => `${shortText(name, 20)} ${shortText(cellText(cell), 16)}`;
+  const texts = known.slice(0, 4).map((each) => (one ? shortText(each[1], 80) : text(each)));
   return texts.join(", ") + (known.length > 4 ? ", …" : "");
 }
 
@@ -146,19 +151,23 @@ function chips(root, model) {
   const name = `teach-${model.name}`;
   const inputs = classes.map((label, k) => {
     const input = element("input", { type: "radio", name, value: k });
-    root.append(element("label", { class: `chip c${model.color(k)}` }, input, element("bdi", {}, shortText(labelText(label), 40))));
+    root.append(element("label", { class: "chip" }, input, namedLabel(label)));
     return input;
   });
   return {
-    chosen: () => inputs.findIndex((each) => each.checked) >= 0 ? inputs.findIndex((each) => each.checked) : null,
+    chosen: () => {
+      const k = inputs.findIndex((each) => each.checked);
+      return k < 0 ? null : k;
+    },
     clear: () => inputs.forEach((each) => (each.checked = false)),
   };
 }
 
 /** A list of all classes. */
 function list(root, model) {
-  const select = element("select", { "aria-label": "The right class" }, element("option", { value: "" }, "choose a class"));
-  model.description.classes.forEach((label, k) => select.append(element("option", { value: k }, shortText(labelText(label)))));
+  const none = element("option", { value: "" }, "choose a class");
+  const select = element("select", { "aria-label": "The right class" }, none);
+  select.append(...classOptions(model.description.classes));
   root.append(select);
   return { chosen: () => (select.value === "" ? null : Number(select.value)), clear: () => (select.value = "") };
 }

@@ -2,7 +2,7 @@
  * Numbers and values as people read them.
  */
 
-import { levelText } from "./elements.js";
+import { element, levelText, named } from "./elements.js";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const digits = (n) => new Intl.NumberFormat("en", { maximumSignificantDigits: n });
@@ -31,6 +31,23 @@ export function shortText(text, most = 60) {
   const characters = [...String(text).slice(0, 4 * most)];
   return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : String(text);
 }
+
+/** The label of a class in its own writing direction. */
+export const namedLabel = (label, most = 40) => named(shortText(labelText(label), most));
+
+/** An option of a list for each class. */
+export const classOptions = (classes) =>
+  classes.map((label, k) => element("option", { value: k }, shortText(labelText(label))));
+
+/** Facts `[name, value, note]` as the terms of a description list. */
+export const factTerms = (facts) =>
+  facts.map(([name, value, note]) => {
+    const description = element("dd", {}, value, element("small", {}, note));
+    return element("div", {}, element("dt", {}, name), description);
+  });
+
+/** How many things are not shown, as a sentence; nothing if all are. */
+export const hiddenText = (hidden, what) => (hidden > 0 ? `${numberText(hidden)} ${what} are not shown.` : "");
 
 /** Bytes in words. */
 export function sizeText(bytes) {
