@@ -96,5 +96,5 @@ def suffice() -> None:
     and JSON lines may be compressed), or mails (.eml, mbox, Maildir) with a folder or mbox for each class. Files are
     streamed and may be larger than memory.
 
-    Exit codes: 0 for success, 1 for bad data, 2 for wrong usage.
+    Exit codes: 0 for success, 1 for bad data, 2 for wrong usage, 3 for drift (monitor).
     """

@@ -282,14 +282,14 @@ def printable(text: str) -> str:
 
 
 def _show_tests(page: Page, findings: Sequence[Finding]) -> None:
-    from suffice.monitoring.wording import column_text, figure_text, p_value_text
+    from suffice.monitoring.wording import column_text, figure_text, measure_text, p_value_text
 
     page.table(
         ["column", "figure", "training", "now", "p-value"],
         [
             [
                 column_text(each),
-                each.measure or each.test,
+                measure_text(each),
                 figure_text(each, each.reference),
                 figure_text(each, each.observed),
                 p_value_text(each.p_value),

@@ -15,6 +15,7 @@ from suffice.monitoring.wording import (
     few_quantiles,
     figure_text,
     headline,
+    measure_text,
     p_value_text,
     withheld_reasons,
 )
@@ -86,7 +87,7 @@ def _tests(drift: Drift) -> Table:
     rows = tuple(
         (
             column_text(each),
-            each.measure or each.test,
+            measure_text(each),
             figure_text(each, each.reference),
             figure_text(each, each.observed),
             float(each.effect),

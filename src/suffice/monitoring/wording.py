@@ -18,6 +18,7 @@ __all__ = [
     "few_quantiles",
     "figure_text",
     "headline",
+    "measure_text",
     "p_value_text",
     "withheld_reasons",
 ]
@@ -126,6 +127,16 @@ def few_quantiles(drift: Drift) -> list[tuple[float, float]]:
 def column_text(finding: Finding) -> str:
     """The column of a finding, or that it is about whole rows."""
     return "(rows)" if finding.column is None else str(finding.column)
+
+
+def measure_text(finding: Finding) -> str:
+    """What the figures of a finding are, and of how many windows if there are several.
+
+    >>> measure_text(Finding("age", "missing", 9.0, 1e-9, 0.01, True, "", windows=4, measure="share missing"))
+    'share missing (4 windows)'
+    """
+    windows = f" ({finding.windows:,} windows)" if finding.windows > 1 else ""
+    return f"{finding.measure or finding.test}{windows}"
 
 
 def figure_text(finding: Finding, value: object) -> str:
