@@ -83,7 +83,7 @@ class Session:
 
     def printed_by(self, command: str) -> str:
         """The output of a command, including standard error."""
-        words = shlex.split(command) if command.startswith("suffice serve ") else []
+        words = shlex.split(command.replace("\\\n", "")) if command.startswith("suffice serve ") else []
         if words and "--help" not in words:
             return self._serve(words[2:])
         return self._as_shown(printed_by(command.replace(self._shown, self._real), self.folder))

@@ -48,6 +48,7 @@ from suffice.model_file import container, encoding
 from suffice.naive_bayes import GaussianNB, text_specification
 from suffice.numerics import number_range
 from suffice.report import compact, summarizing
+from suffice.server import log_keeping, receipts
 from suffice.sources import spark
 from suffice.sources.files import cell_formats, opening
 from suffice.statistics import bin_counts, bins, cuts, patterns, scatter_sums, subtraction
@@ -595,6 +596,10 @@ FACTS = {
         "100,000": KEPT,
         "1e-9": Test("tests/browser/test_report.py::test_what_if_of_a_mixed_table"),
         "300": compact.MOST_CELLS,
+    },
+    "docs/serving.md": {
+        "100,000": receipts.MOST_KEYS,
+        "256": lambda: 4 * log_keeping.Bounds().log_bytes / MIB,
     },
     "docs/scale.md": {
         "48": 3 * 2 * 8,  # three numbers of two doubles

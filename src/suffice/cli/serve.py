@@ -239,10 +239,13 @@ def _open(paths: Mapping[str, str], settings: Settings, state: str | None, opene
         os.makedirs(state, mode=0o700, exist_ok=True)
     found = []
     for name, path in paths.items():
-        host = open_host(name, path, settings, None if state is None else os.path.join(state, name))
+        folder = f"{path}.state" if state is None else os.path.join(state, name)
+        if not settings.learn and os.path.isdir(folder):
+            note(f"The server does not use what {name} has learned, in {folder}; --learn does.")
+        host = open_host(name, path, settings, folder)
         opened.callback(host.close)
         found.append(host)
-        click.echo(_line(host))
+        click.echo(f"{_line(host)}; learned rows are kept in {folder}" if settings.learn else _line(host))
     return Hosts(found)
 
 
@@ -257,8 +260,7 @@ def _line(host: Host) -> str:
         counted(len(fitted.classes), "class", "classes"),
         *([] if fitted.without_rows else [counted(float(fitted.model.weights.weight.sum()), "row")]),
     ]
-    kept = "" if host.learner is None else f"; learned rows are kept in {host.learner.folder}"
-    return f"{host.name}  {', '.join(facts)}{kept}"
+    return f"{host.name}  {', '.join(facts)}"
 
 
 def _serve(
