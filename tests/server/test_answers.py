@@ -342,9 +342,8 @@ def taught(body, form="json", model="mixed", **options):
 
 def test_rows_to_learn_are_the_same_in_all_forms():
     rows = rows_of("numbers", 3)
-    table = pa.Table.from_pylist(
-        [{**each, "y": label} for each, label in zip(rows, ["ham", "spam", "ham"], strict=True)]
-    )
+    labels = ["ham", "spam", "ham"]
+    table = pa.Table.from_pylist([{**each, "y": label} for each, label in zip(rows, labels, strict=True)])
     file = io.BytesIO()
     with pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)
