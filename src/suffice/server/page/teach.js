@@ -26,14 +26,14 @@ export function teaching(root, model, form) {
   const { classes, learns } = model.description;
   const at = (name) => root.querySelector(`[data-${name}]`);
   const taught = [];
-  let busy = false;
+  let busy = null; // a promise that ends with the task that runs
   let pending = null; // a lesson without a receipt; its key makes another try safe
   at("teach").hidden = !learns;
   at("teach-closed").hidden = learns;
   if (!learns) return { forget() {} };
 
   const choice = classes.length <= MOST_CHIPS ? chips(at("teach-classes"), model) : list(at("teach-classes"), model);
-  at("teach-button").addEventListener("click", () => run(teach));
+  at("teach-button").addEventListener("click", () => busy || run(teach)); // a second click is a mistake
 
   /** Forget the chosen class: the row has changed. */
   function forget() {
@@ -41,9 +41,11 @@ export function teaching(root, model, form) {
     say("");
   }
 
+  /** Run a task after those that run already. */
   async function run(task) {
-    if (busy) return;
-    busy = true;
+    while (busy) await busy;
+    let ended;
+    busy = new Promise((done) => (ended = done));
     at("teach").setAttribute("aria-busy", "true");
     try {
       await task();
@@ -51,7 +53,8 @@ export function teaching(root, model, form) {
       const unsure = pending ? " Teach again to be sure that the row is learned; it is never learned twice." : "";
       say(error instanceof Gone ? `${error.message}${unsure}` : error.message);
     } finally {
-      busy = false;
+      busy = null;
+      ended();
       at("teach").setAttribute("aria-busy", "false");
     }
   }
@@ -120,7 +123,10 @@ export function teaching(root, model, form) {
     at("taught").hidden = !taught.length;
     const items = taught.map((lesson) => {
       const button = element("button", { type: "button" }, "Undo");
-      button.addEventListener("click", () => run(() => undo(lesson)));
+      button.addEventListener("click", () => {
+        button.disabled = true;
+        run(() => undo(lesson)).finally(() => (button.disabled = false));
+      });
       const label = element("strong", {}, namedLabel(lesson.label));
       const row = element("bdi", { class: "soft" }, summary(lesson.row));
       const what = element("span", { class: "what" }, label, " ", row);
