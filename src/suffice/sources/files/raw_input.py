@@ -166,7 +166,7 @@ class RawInput:
     def _decompressed(self) -> io.BufferedReader:
         """Open the decompressed bytes from the beginning."""
         self._file = self._start()
-        counted = io.BufferedReader(CountedFile(self, self._file), HEAD_BYTES)
+        counted = io.BufferedReader(CountedFile(weakref.proxy(self), self._file), HEAD_BYTES)  # `_once` refers to it
         try:
             first = counted.read(8)
             compression = self._compression(first)
