@@ -14,6 +14,7 @@ import pytest
 from learning_cases import LEARNING, base_of, case_of
 from suffice import ClassError, InputError, MergeError, ModelFileError, NaiveBayes
 from suffice.server import learner as learning
+from suffice.server.journal import Journal
 from suffice.server.learner import Bounds, Change, Learner, Receipt
 from suffice.server.problems import Problem, problem_of
 from suffice.server.snapshots import Contents, log_path, model_path
@@ -429,6 +430,26 @@ def test_a_folder_belongs_to_one_model_file(opened):
         assert caught.value.file == learner._folder.path
         learner = opened(case)
         result(learner, learn(case, 1))
+
+
+def test_a_change_that_cannot_be_repeated_is_an_error(opened, tmp_path):
+    case, other = case_of("numbers"), case_of("mixed")
+    learner = opened(case)
+    result(learner, learn(case, 0))
+    folder = str(tmp_path / killed(learner, tmp_path))
+    with pytest.raises(
+        ModelFileError, match="Change 1 of the log cannot be repeated, although the model had learned it"
+    ):
+        Learner.open(folder, other.model, base=base_of(case.model))
+
+
+def test_a_folder_of_a_newer_version(opened, tmp_path):
+    case = case_of("numbers")
+    learner = opened(case)
+    folder = tmp_path / killed(learner, tmp_path)
+    Journal.create(log_path(str(folder), 1), {"format": 2, "library": "99.0"}).close()
+    with pytest.raises(ModelFileError, match=r"another Suffice \(version 99\.0\) in format 2"):
+        opened(case, "killed")
 
 
 def test_folders_that_cannot_be_used(opened, tmp_path):

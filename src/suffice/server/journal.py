@@ -184,11 +184,11 @@ class LogFile:
                 "copy, or move the folder away to start again from the model file.",
                 file=self.path,
             )
-        header = json.loads(text)
-        if header["format"] != FORMAT:
+        header: dict[str, Any] = json.loads(text)
+        if header.get("format") != FORMAT:
             raise ModelFileError(
                 f"The log {self.path!r} was written by another Suffice (version {header.get('library')}) in format "
-                f"{header['format']}; this version reads format {FORMAT}. Upgrade Suffice.",
+                f"{header.get('format')}; this version reads format {FORMAT}. Upgrade Suffice.",
                 file=self.path,
             )
         return header, START.size + length, crc

@@ -131,7 +131,10 @@ class Log:
         if self._suspect or self._is_full():
             self._wait()
         if self._suspect or self._is_full():
-            self._begin_log(state)
+            try:
+                self._begin_log(state)
+            except Exception as error:
+                raise _cannot_write(error) from error
             self._write()
             if self._problem is not None:
                 raise _cannot_write(self._problem)
@@ -147,7 +150,7 @@ class Log:
         if self._here.exceeds(self._bounds) and (may_retry or self._pending is not None):
             try:
                 self._begin_log(state)
-            except OSError as error:
+            except Exception as error:  # learning goes on with a longer log
                 self._failed(error)
                 return
         elif self._pending is None or not may_retry:
@@ -160,7 +163,7 @@ class Log:
         """Write a snapshot, so that the next start has nothing to repeat; if that fails, the log has it all."""
         self._wait()
         if self._here.changes or self._before.changes:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Exception):
                 self._begin_log(state)
                 self._write()
         self._journal.close()

@@ -116,8 +116,8 @@ def check_base(path: str, known: object, base: str) -> None:
     if known != base:
         raise ModelFileError(
             f"The folder {path!r} holds what another model file has learned (SHA-256 {known!s:.12}…; this file has "
-            f"{base:.12}…). Put the former model file back, or move the folder away to start from this one. If the "
-            "folder has a snapshot-….suffice, that is a model file, which suffice merge can add to.",
+            f"{base:.12}…). Put the former model file back, or move the folder away to start from this one. A file "
+            "snapshot-….suffice in the folder is a model file with everything that was learned until then.",
             file=path,
         )
 
@@ -141,16 +141,19 @@ class _Logs:
         at = max((i for i, first in enumerate(firsts) if first <= sequence + 1), default=None)
         if at is None:
             raise _missing(folder, sequence + 1)
-        self._folder, self._base = folder, base
-        self._files = [LogFile(log_path(folder, first)) for first in firsts[at:]]
-        self._firsts = firsts[at:]
+        self._folder, self._base, self._firsts = folder, base, firsts[at:]
         self._reader = RunReader()
-        self._last = self._files[0]
+        self._last = self._file(0)
+
+    def _file(self, i: int) -> LogFile:
+        file = LogFile(log_path(self._folder, self._firsts[i]))
+        check_base(self._folder, file.header.get("base"), self._base)
+        return file
 
     def runs(self) -> Iterator[Run]:
         """All runs after the snapshot."""
-        for i, file in enumerate(self._files):
-            check_base(self._folder, file.header["base"], self._base)
+        for i in range(len(self._firsts)):
+            file = self._file(i) if i else self._last
             if i and self._firsts[i] != self.sequence + 1:
                 if self.torn:
                     raise self._last.damaged(self._last.end, "cannot be read, although later changes can")
@@ -223,13 +226,20 @@ def _read_together(first: Run, run: Run) -> bool:
 
 def _repeated(fitted: Fitted, runs: list[Run], receipts: Receipts) -> Fitted:
     tables = [run.table for run in runs if run.table is not None]
-    if tables:
-        steps = applied(fitted, runs[0].kind, tables, weighted=runs[0].weighted)
-    else:
-        steps = iter([with_prior(fitted, runs[0].prior)])
-    for run, after in zip(runs, steps, strict=True):
-        add_receipts(receipts, run, after)
-        fitted = after
+    at = runs[0].first
+    try:
+        if tables:
+            steps = applied(fitted, runs[0].kind, tables, weighted=runs[0].weighted)
+        else:
+            steps = iter([with_prior(fitted, runs[0].prior)])
+        for run, after in zip(runs, steps, strict=True):
+            add_receipts(receipts, run, after)
+            fitted, at = after, run.last + 1
+    except Exception as error:
+        raise ModelFileError(
+            f"Change {at:,} of the log cannot be repeated, although the model had learned it: {error} Use the version "
+            "of Suffice that wrote the log, or move the folder away to start again from the model file."
+        ) from error
     return fitted
 
 
