@@ -29,7 +29,8 @@ from suffice.learning.fitted import Fitted, fitted_of
 from suffice.learning.prior_shift import estimate_shares
 from suffice.learning.profile import Profile
 from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns, names_of
-from suffice.monitoring.checking import Candidate, Checker
+from suffice.monitoring.candidates import Candidate, profile_scale
+from suffice.monitoring.checking import Checker
 from suffice.monitoring.profiling import profile_of_rows
 from suffice.monitoring.reading import read_batches
 from suffice.monitoring.reference import NumberFacts, Reference, reference_of
@@ -441,7 +442,8 @@ def _profile_of(fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Profile:
 
 def _completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) -> tuple[Reference, Profile | None]:
     """The reference with the bins and moments of a profile, which is left out if it is of other columns or classes."""
-    reference = reference_of(fitted, columns)
+    unit = 1.0 if profile is None else profile_scale(profile)
+    reference = reference_of(fitted, columns).scaled(unit)
     names = names_of(columns.numbers)
     if profile is None or (fitted.without_rows and profile is fitted.profile):
         return reference, profile
@@ -450,11 +452,10 @@ def _completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None)
     if profile.classes.labels.tolist() != fitted.classes.labels.tolist():
         return reference, None
     offsets = np.concatenate([[0], np.cumsum([len(each) + 2 for each in profile.cuts])])
-    scale = profile.weight / profile.squares if profile.squares > 0 else 1.0
     numbers = []
     for j, facts in enumerate(reference.numbers):
-        bins = profile.bins[offsets[j] : offsets[j + 1]] * scale
-        numbers.append(_with_profile(facts, tuple(profile.cuts[j].tolist()), bins, profile.moments[:, j], scale))
+        bins = profile.bins[offsets[j] : offsets[j + 1]] * unit
+        numbers.append(_with_profile(facts, tuple(profile.cuts[j].tolist()), bins, profile.moments[:, j], unit))
     return replace(reference, numbers=tuple(numbers)), profile
 
 

@@ -16,7 +16,7 @@ A model that was built from parameters has no rows: its classes are weighted by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -89,6 +89,8 @@ class Reference:
         Weight of each class.
     infinite : bool
         Whether the figures are parameters without sampling error.
+    unit : float
+        Count of a training row of weight one; other than 1 if the rows had weights, and a profile shows which.
     """
 
     rows: float
@@ -97,6 +99,32 @@ class Reference:
     words: tuple[tuple[tuple[str, ...], Float], ...]
     labels: Float
     infinite: bool = False
+    unit: float = 1.0
+
+    def scaled(self, unit: float) -> Reference:
+        """The reference with its weights times a number, so that they are counts of effective rows."""
+        if self.infinite or abs(unit - 1) < 1e-9:
+            return self
+        numbers = tuple(
+            replace(
+                each,
+                weight=each.weight * unit,
+                missing=each.missing * unit,
+                bins=None if each.bins is None else each.bins * unit,
+            )
+            for each in self.numbers
+        )
+        levels = tuple((known, counts * unit) for known, counts in self.levels)
+        words = tuple((known, counts * unit) for known, counts in self.words)
+        return replace(
+            self,
+            rows=self.rows * unit,
+            numbers=numbers,
+            levels=levels,
+            words=words,
+            labels=self.labels * unit,
+            unit=unit,
+        )
 
 
 def reference_of(fitted: Fitted, columns: WatchedColumns) -> Reference:
@@ -149,15 +177,21 @@ def _facts(block: Block, statistic: Statistic, shares: Float, *, infinite: bool)
         squares = (weight * (variance + np.where(weight > 0, mean - centre, 0.0) ** 2)).sum(axis=0)
         spread = squares / np.maximum(n if infinite else n - 1, 1e-300)
         spread[n <= 1] = squares[n <= 1] if infinite else np.nan
-    known = block.family.accepts_missing and block.independent
     implied = (block.family.name in IMPLIED or isinstance(statistic, CountVectors | Sums)) and not infinite
     out = {}
     for j in range(d):
-        missing = 0.0 if not known else max(total - float(n[j]), 0.0)
-        missing = 0.0 if missing < 1e-9 * total else missing
-        missing = np.nan if infinite else missing
+        missing = np.nan if infinite else _missing(block, statistic, total, float(n[j]))
         out[j] = NumberFacts(float(n[j]), float(centre[j]), float(spread[j]), missing, implied=implied)
     return _Facts(out, {})
+
+
+def _missing(block: Block, statistic: Statistic, total: float, present: float) -> float:
+    """Weight of the missing cells of a column; NaN if it is unknown."""
+    if not block.family.accepts_missing:
+        return 0.0
+    counted = block.independent or (isinstance(statistic, PatternScatter) and statistic.level == 0)
+    missing = max(total - present, 0.0) if counted else np.nan
+    return 0.0 if missing < 1e-9 * total else missing
 
 
 def _class_moments(block: Block, statistic: Statistic) -> tuple[Float, Float, Float | None]:
@@ -170,7 +204,7 @@ def _class_moments(block: Block, statistic: Statistic) -> tuple[Float, Float, Fl
         safe = np.where(weight > 0, weight, 1.0)
         return weight, (statistic.mean + statistic.mean_low)[:, :d], (statistic.m2 + statistic.m2_low)[:, :d] / safe
     if isinstance(statistic, PatternScatter):
-        statistic = statistic.complete
+        return _pattern_moments(statistic)
     if isinstance(statistic, Scatter | PooledScatter):
         return _scatter_moments(statistic)
     if isinstance(statistic, CountVectors | Sums):
@@ -181,6 +215,16 @@ def _class_moments(block: Block, statistic: Statistic) -> tuple[Float, Float, Fl
     weight, mean = statistic.weight, statistic.total[:, 0] / np.where(statistic.weight > 0, statistic.weight, 1.0)
     variance = {"exponential": mean**2, "geometric": mean * (1 + mean), "poisson": mean}.get(block.family.name)
     return weight, mean, mean * (1 - mean) if block.family.values == "truth" else variance
+
+
+def _pattern_moments(statistic: PatternScatter) -> tuple[Float, Float, Float]:
+    """Moments of the complete rows of each class, and of the other rows of each class and pattern."""
+    weight, mean, variance = _scatter_moments(statistic.complete)
+    squares = np.diagonal(statistic.scatter, axis1=-2, axis2=-1)
+    cells = statistic.weight[:, None] * statistic.observed
+    others = squares / np.where(cells > 0, cells, 1.0)
+    own = statistic.mean + statistic.mean_low
+    return np.vstack([weight, cells]), np.vstack([mean, own]), np.vstack([variance, others])
 
 
 def _scatter_moments(statistic: Scatter | PooledScatter) -> tuple[Float, Float, Float]:

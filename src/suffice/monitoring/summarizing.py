@@ -66,7 +66,7 @@ class Summarizer:
         self._offsets = layout.offsets
         self._binned = np.array([len(each) > 0 for each in layout.cuts], dtype=bool)
         self._log_prior = np.asarray(fitted.estimate.log_prior, dtype=np.float64)
-        # Posteriors and log p(x) are compared under the prior of the profile, whatever the prior of the model is by now.
+        # Posteriors and log p(x) are compared under the prior of the profile, whatever that of the model is by now.
         own = np.asarray(fitted.estimate.prior, dtype=np.float64)
         self._factor = None if prior is None or np.allclose(prior, own) else prior / np.where(own > 0, own, np.inf)
 
