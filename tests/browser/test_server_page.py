@@ -1,6 +1,5 @@
 """The page of a running server in Chromium: its answers are the library's, and a person can do everything with it."""
 
-import urllib.error
 import urllib.request
 
 import numpy as np
@@ -664,26 +663,3 @@ def test_many_columns_and_classes(page, folder):
     shown.all("[data-parts] button")[0].click()
     focused = shown.browser.switch_to.active_element
     assert focused.find_element(By.XPATH, "ancestor::*[@data-column]").get_attribute("data-column") == strongest
-
-
-def test_files_of_the_page(address):
-    with urllib.request.urlopen(address) as answer:
-        assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
-        text = answer.read().decode()
-    assert "style=" not in text
-    assert "onclick" not in text
-    with urllib.request.urlopen(f"{address}/assets/main.js") as answer:
-        assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
-        tag = answer.headers["ETag"]
-    asked = urllib.request.Request(f"{address}/assets/main.js", headers={"If-None-Match": tag})
-    assert status_of(asked) == 304
-    for name in ("index.html", "page.py", "none.js", "%2e%2e/page.py"):
-        assert status_of(f"{address}/assets/{name}") in (400, 404)
-
-
-def status_of(request):
-    """The status of an answer that is an error."""
-    with pytest.raises(urllib.error.HTTPError) as raised:
-        urllib.request.urlopen(request)
-    raised.value.close()
-    return raised.value.code
