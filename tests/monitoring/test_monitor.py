@@ -400,3 +400,47 @@ def test_windows_without_rows_or_cells():
     drift = monitor.check(monitor.window(np.full((30, 2), np.nan)))
     assert {(each.column, each.test) for each in drift.significant} >= {(0, "missing"), (1, "missing")}
     assert "no values" in next(each.sentence for each in drift.withheld)
+
+
+def test_reference_figures_are_exact_facts_of_the_training_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)) + 1e6, rng.integers(0, 3, 300)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    counts = rng.poisson(3.0, (300, 3)).astype(float)
+    for model, rows_, log in [
+        (NaiveBayes(), X, False),
+        (GaussianDiscriminant(missing="em"), X, False),
+        (GaussianDiscriminant("own", missing="em"), X, False),
+        (NaiveBayes("gamma"), X, False),
+        (NaiveBayes("log_normal"), X, True),
+        (NaiveBayes("histogram"), X, None),
+        (NaiveBayes("poisson"), counts, None),
+        (naive_bayes.MultinomialNB(), counts, None),
+    ]:
+        facts = model.fit(rows_, y).monitor().reference.numbers
+        values = np.log(rows_) if log else rows_
+        for j in range(3):
+            x = values[:, j][~np.isnan(values[:, j])]
+            assert facts[j].weight == len(x)
+            assert facts[j].missing == 300 - len(x)
+            assert facts[j].mean == pytest.approx(x.mean(), rel=1e-9 if log is not None else 1e-2)
+            if log is not None:
+                assert facts[j].variance == pytest.approx(x.var(ddof=1), rel=1e-6)
+
+
+def test_the_unit_of_weights_does_not_matter():
+    rng = np.random.default_rng(0)
+    X, y = rows(600, rng)
+    weights = rng.integers(1, 4, 600).astype(float)
+    frame = X.assign(label=y)
+    A, b = rows(200, rng, shift=0.4)
+    p_values = []
+    for unit in (1.0, 1e-3):
+        model = suffice.fit(frame.assign(weight=weights * unit), "label", weights="weight", model="naive-bayes")
+        monitor = model.monitor()
+        found = monitor.check(monitor.window(A, b, np.full(200, unit))).findings
+        p_values.append({(each.column, each.test): each.p_value for each in found if not each.withheld})
+    for key, p in p_values[0].items():
+        if key[0] is None:
+            continue  # smoothing adds rows of weight one, so the posteriors differ
+        assert p_values[1][key] == pytest.approx(p, rel=1e-2), key
