@@ -17,6 +17,7 @@ from suffice.server import learner as learning
 from suffice.server.journal import Journal
 from suffice.server.learner import Bounds, Change, Learner, Receipt
 from suffice.server.problems import Problem, problem_of
+from suffice.server.recovery import create_log
 from suffice.server.snapshots import Contents, log_path, model_path
 
 WAIT = 30  # seconds, for a future of which the thread has died
@@ -514,6 +515,19 @@ def test_a_missing_log_is_named(opened, tmp_path, which):
     with pytest.raises(ModelFileError, match="is missing: the folder has changes before") as caught:
         opened(case, "killed")
     assert caught.value.file == log_path(str(folder), first)
+
+
+@pytest.mark.parametrize("first", [3, 4])
+def test_a_log_that_was_only_begun_is_removed(opened, tmp_path, first):
+    case = case_of("numbers")
+    learner = opened(case)
+    for i in range(3):
+        result(learner, learn(case, i))
+    folder = str(tmp_path / killed(learner, tmp_path))
+    create_log(folder, first, base_of(case.model)).close()
+    again = opened(case, "killed")
+    assert (state(again), Contents.of(folder).logs) == (state(learner), (1,))
+    assert result(again, learn(case, 3)).sequence == 4
 
 
 def test_the_log_after_a_snapshot_must_be_there(opened, tmp_path):

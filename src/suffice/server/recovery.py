@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from typing import Any
 
 from suffice.exceptions import ModelFileError
@@ -137,11 +138,9 @@ class _Logs:
 
     def __init__(self, folder: str, firsts: tuple[int, ...], sequence: int, base: str) -> None:
         self.sequence, self.size, self.torn = sequence, 0, 0
-        # Of a log that was begun before the snapshot, only the changes after it are read.
-        at = max((i for i, first in enumerate(firsts) if first <= sequence + 1), default=None)
-        if at is None:
+        if sequence + 1 not in firsts:
             raise _missing(folder, sequence + 1)
-        self._folder, self._base, self._firsts = folder, base, firsts[at:]
+        self._folder, self._base, self._firsts = folder, base, firsts[firsts.index(sequence + 1) :]
         self._reader = RunReader()
         self._last = self._file(0)
 
@@ -154,37 +153,30 @@ class _Logs:
         """All runs after the snapshot."""
         for i in range(len(self._firsts)):
             file = self._file(i) if i else self._last
-            if i and self._firsts[i] != self.sequence + 1:
-                if self.torn:
-                    raise self._last.damaged(self._last.end, "cannot be read, although later changes can")
-                raise _missing(self._folder, self.sequence + 1)
-            before, torn = self._reader, self.torn
-            self._reader, has_frames = RunReader(), False
-            for frame in file.frames():
-                has_frames = True
-                yield from self._new(file, frame)
-            if not has_frames and not file.torn and i:
-                # It was just begun when the server was killed: the file before it is continued, unless it says so.
-                if not before.continued:
-                    self._reader = before
-                    os.unlink(file.path)
-                    continue
-            elif torn:
+            frames = file.frames()
+            first = next(frames, None)
+            if i and first is None and not file.torn and not self._reader.continued:
+                os.unlink(file.path)  # it was just begun when the server was killed: the file before it is continued
+                continue
+            if self.torn:
                 raise self._last.damaged(self._last.end, "cannot be read, although later changes can")
+            if self._firsts[i] != self.sequence + 1:
+                raise _missing(self._folder, self.sequence + 1)
+            self._reader = RunReader()
+            for frame in () if first is None else chain([first], frames):
+                yield from self._new(file, frame)
             self._last, self.torn = file, file.torn
             self.size += file.end
         if self._reader.continued:
             raise _missing(self._folder, self.sequence + 1)
 
     def _new(self, file: LogFile, frame: Frame) -> Iterator[Run]:
-        """The runs of a frame that are not in the snapshot."""
+        """The runs of a frame."""
         try:
             runs = list(self._reader.runs(frame.body))
         except Exception as error:  # valid checksum: it was written so, by a mistake or by another program
             raise file.damaged(frame.offset, f"cannot be read ({reason(error)})") from error
         for run in runs:
-            if run.last <= self.sequence:
-                continue
             if run.first != self.sequence + 1:
                 raise file.damaged(frame.offset, f"holds change {run.first:,}; expected {self.sequence + 1:,}")
             self.sequence = run.last
