@@ -250,6 +250,7 @@ def test_a_refused_change_fails_alone(opened, tmp_path):
         ({"labels": ["ham"]}, "There are 2 rows, but 1 labels", "labels"),
         ({"labels": None}, "needs rows and their labels", "labels"),
         ({"labels": ["ham", 1]}, "The labels are not values of one type", "labels"),
+        ({"labels": [["ham"], ["spam"]]}, r"The labels are of type list<item: string>; give one value", "labels"),
         ({"labels": ["ham", None]}, "y has no label in row 1", None),
         ({"weights": [1.0]}, "There are 2 rows, but 1 weights", "weights"),
         ({"weights": ["a", "b"]}, "The weights are not numbers", "weights"),

@@ -156,12 +156,14 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
     """Values as one Arrow array."""
     import pyarrow as pa
 
-    if isinstance(values, pa.ChunkedArray):
-        return values
     try:
-        return pa.chunked_array([values if isinstance(values, pa.Array) else pa.array(values)])
+        if not isinstance(values, pa.ChunkedArray):
+            values = pa.chunked_array([values if isinstance(values, pa.Array) else pa.array(values)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"The {name} are not values of one type: {error}.", argument=name) from error
+    if pa.types.is_nested(values.type):
+        raise InputError(f"The {name} are of type {values.type}; give one value for each row.", argument=name)
+    return values
 
 
 def _column(column: pa.ChunkedArray, kind: str | None) -> pa.ChunkedArray:
