@@ -1,5 +1,6 @@
 """The page of a running server in Chromium: its answers are the library's, and a person can do everything with it."""
 
+import json
 import urllib.request
 
 import numpy as np
@@ -501,6 +502,43 @@ def test_every_model_opens(browser, tmp_path):
     assert console_messages(browser) == []
 
 
+def test_a_new_class_appears(browser, folder, tmp_path):
+    arguments = ("spam.suffice", "--learn", "--new-classes", "--state", tmp_path, "--port", 0)
+    with running_server(folder, *arguments) as (address, _):
+        browser.get(address)
+        shown = Page(browser).ready()
+        shown.set(shown.one("textarea"), "cheap pills")
+        assert len(shown.posterior()) == 2
+        body = json.dumps({"rows": [{"text": "the invoice is due"}], "labels": ["bill"]}).encode()
+        headers = {"Content-Type": "application/json"}
+        urllib.request.urlopen(urllib.request.Request(f"{address}/learn", body, headers)).close()
+        shown.set(shown.one("textarea"), "cheap pills, the invoice")
+        shown.wait(lambda: len(shown.posterior()) == 3, "the new class")
+        expected = served_model(address, "spam").predict_proba(["cheap pills, the invoice"])[0]
+        shown.wait(lambda: shown.posterior() == pytest.approx(expected, abs=1e-9), "the row of before")
+        assert [each.text for each in shown.all(".chip")] == ["bill", "ham", "spam"]
+        browser.get("about:blank")
+    assert console_messages(browser) == []
+
+
+def test_the_report_and_the_model_file(page, address, tmp_path):
+    shown = page("spam", "about")
+    browser = shown.browser
+    assert "TextNaiveBayes" in shown.one("[data-facts]").text
+    shown.one("[data-model-file]").click()
+    shown.wait((tmp_path / "spam.suffice").exists, "the model file")
+    assert (tmp_path / "spam.suffice").read_bytes() == served_model(address, "spam").to_bytes()
+    (first,) = browser.window_handles
+    shown.one("[data-report]").click()
+    shown.wait(lambda: len(browser.window_handles) == 2, "the report")
+    browser.switch_to.window(next(each for each in browser.window_handles if each != first))
+    shown.wait(lambda: browser.find_elements(By.CSS_SELECTOR, "#overview"), "the report")
+    assert browser.find_element(By.CSS_SELECTOR, "[data-what-if]").is_displayed()  # its script may run
+    assert console_messages(browser) == []
+    browser.close()
+    browser.switch_to.window(first)
+
+
 def test_the_page_asks_for_a_token(browser, folder, tmp_path):
     tokens = {"read": "reading-reading-reading", "learn": "learning-learning-learning"}
     with running_server(folder, "spam.suffice", "--learn", "--state", tmp_path, "--port", 0, tokens=tokens) as (
@@ -525,7 +563,10 @@ def test_the_page_asks_for_a_token(browser, folder, tmp_path):
         shown.ready()  # without asking again
         assert not any(token in url for url in network_requests(browser) for token in tokens.values())
         assert browser.execute_script("return localStorage.length + document.cookie.length") == 0
+        browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
         browser.get(f"{address}/#spam/about")
+        shown.one("[data-report]").click()
+        shown.wait((tmp_path / "spam-report.html").exists, "the report as a file")
         browser.execute_script("sessionStorage.clear()")
     assert all("401" in each or "403" in each for each in console_messages(browser))
 

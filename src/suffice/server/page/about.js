@@ -6,7 +6,7 @@ import { barList } from "./bar_list.js";
 import { columnText, element, percentText } from "./elements.js";
 import { areNamed } from "./form.js";
 import { timeText } from "./fields.js";
-import { ask, hasToken } from "./server.js";
+import { linkTo } from "./links.js";
 import { factTerms, hiddenText, labelText, numberText, roundText, shortText } from "./texts.js";
 
 const MOST_CLASSES = 50;
@@ -61,28 +61,13 @@ export function aboutView(root, model) {
     at("columns-more").textContent = hiddenText(columns.length - MOST_COLUMNS, "columns");
   }
 
-  /** A page or a file of the server: a link without a token, or a download with it. */
-  function link(name, verb, file) {
-    const anchor = at(name);
-    anchor.href = model.address(verb);
-    anchor.addEventListener("click", async (event) => {
-      if (!hasToken()) return;
-      event.preventDefault();
-      try {
-        const answer = await ask(model.address(verb), { headers: { Accept: verb === "model" ? "*/*" : "text/html" } });
-        const address = URL.createObjectURL(await answer.blob());
-        element("a", { href: address, download: file }).click();
-        setTimeout(() => URL.revokeObjectURL(address), 60_000);
-        at("error").hidden = true;
-      } catch (error) {
-        at("error").textContent = error.message;
-        at("error").hidden = false;
-      }
-    });
+  function fail(sentence) {
+    at("error").textContent = sentence ?? "";
+    at("error").hidden = !sentence;
   }
 
-  link("report", "report", `${model.name}-report.html`);
-  link("model-file", "model", `${model.name}.suffice`);
+  linkTo(at("report"), model.address("report"), `${model.name}-report.html`, { failed: fail });
+  linkTo(at("model-file"), model.address("model"), `${model.name}.suffice`, { accept: "*/*", failed: fail });
   at("report-box").hidden = !model.description.report;
   show();
   showColumns();

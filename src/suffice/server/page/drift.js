@@ -4,6 +4,7 @@
 
 import { barList } from "./bar_list.js";
 import { element, percentText } from "./elements.js";
+import { linkTo } from "./links.js";
 import { Gone, askJson } from "./server.js";
 import { counted, factTerms, labelText, numberText, shortText } from "./texts.js";
 
@@ -74,6 +75,7 @@ export function driftView(root, model) {
     at("withheld").replaceChildren(...reasons.map((text) => element("li", {}, text)));
     at("missed").hidden = !missed;
     at("missed").textContent = `${counted(missed, "row")} could not be watched.`;
+    at("page-link").hidden = !drift.rows;
     showClasses(drift.class_shares);
     showDensity(drift.log_density);
     showLabels(drift.labels);
@@ -171,6 +173,7 @@ export function driftView(root, model) {
     at("labels").replaceChildren(...factTerms(facts));
   }
 
+  linkTo(at("page-link"), model.address("drift"), `${model.name}-drift.html`, { failed: fail });
   document.addEventListener("visibilitychange", () => visible && look());
   return {
     shown: () => {

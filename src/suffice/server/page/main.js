@@ -21,14 +21,18 @@ let current = { name: null, view: null };
 
 /** A model as the views use it. */
 function makeModel(description) {
-  const base = `models/${encodeURIComponent(description.name)}`;
+  const base = `models/${description.name}`; // a name that can stand in an address
   const model = {
     name: description.name,
     description,
     address: (verb) => `${base}/${verb}`,
     color: (k) => (k >= 0 && k < COLORS ? k : "none"),
     /** Predictions of rows that a person tries out: `{label, probabilities}` of each. */
-    predict: async (rows) => (await askJson(`${base}/predict?watch=no`, { rows })).predictions,
+    predict: async (rows) => {
+      const found = await askJson(`${base}/predict?watch=no`, { rows });
+      if (JSON.stringify(found.classes) !== JSON.stringify(model.description.classes)) await remake(model);
+      return found.predictions;
+    },
     /** Read the description again: the model has changed. */
     refresh: async () => {
       model.description = await askJson(base);
@@ -67,15 +71,30 @@ function openModel(name) {
   return found;
 }
 
+/** Make the views of a model again, because it has learned a new class; the row of the form stays. */
+async function remake(model) {
+  const found = models.get(model.name);
+  const { place, views } = found;
+  await model.refresh();
+  if (found.views !== views) return; // another answer was first
+  Object.values(views).forEach((each) => each.hidden?.());
+  place.remove();
+  found.views = found.place = undefined;
+  const row = views.predict.row();
+  openModel(model.name);
+  route();
+  found.views.predict.open(row);
+}
+
 /** Show the model and the view of the address. */
 function route() {
   const [name, view] = location.hash.slice(1).split("/");
   if (location.hash && view === undefined) return; // a place within the page
   const shown = {
-    name: models.has(decodeURIComponent(name)) ? decodeURIComponent(name) : [...models.keys()][0],
+    name: models.has(name) ? name : [...models.keys()][0],
     view: VIEWS.includes(view) ? view : "predict",
   };
-  if (current.name !== null) models.get(current.name).views[current.view].hidden?.();
+  if (current.name !== null) models.get(current.name).views?.[current.view].hidden?.();
   current = shown;
   const { model, place, views } = openModel(shown.name);
   for (const each of models.values()) if (each.place) each.place.hidden = each.place !== place;

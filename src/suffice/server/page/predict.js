@@ -176,7 +176,7 @@ export function predictView(root, model) {
     curveIsOld = false;
     const [column, row] = [form.columnOf(followed), form.row()];
     if (form.problem()) return;
-    const points = curvePoints(column, row[followed], columns.length);
+    const points = curvePoints(column, row[followed], Math.max(columns.length, classes.length));
     try {
       const found = await model.predict(points.cells.map((cell) => ({ ...row, [column.name]: cell })));
       at("curve-title").replaceChildren("If ", named(shortText(form.titleOf(column.name), 40)), " were different");
@@ -226,5 +226,5 @@ export function predictView(root, model) {
   });
   form.setTypical();
 
-  return { open: (row) => form.setRow(row), update: updateAll };
+  return { row: form.row, open: form.setRow, update: updateAll };
 }
