@@ -55,6 +55,7 @@ MODELS = {
     "drop-in": GaussianNB().fit(NUMBERS.to_numpy(), RNG.integers(0, 3, 200)),
     "positions": NaiveBayes().fit(pd.DataFrame(NUMBERS.to_numpy()), Y[:200]),
     "ensemble": GenerativeEnsemble().fit(MIXED, Y),
+    "numeric-ensemble": GenerativeEnsemble().fit(NUMBERS, Y[:200]),
     "ignored": NaiveBayes({"b": None}).fit(NUMBERS, Y[:200]),
     "texts": TextNaiveBayes().fit(
         ["free prize now", "lunch at noon", "free lunch", "noon today"] * 3, LABELS.repeat(6)
@@ -152,7 +153,7 @@ ROW = st.fixed_dictionaries({}, optional={**CELLS, "other": st.text(max_size=3)}
 BAD = st.sampled_from([{"x": "1"}, {"x": True}, {"city": [1]}, {"other": 1}, {"x": 10**400}, 3, None, {"paid": 7}, {}])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(ROW, min_size=1, max_size=3), min_size=1, max_size=5), st.none() | BAD)
 def test_requests_that_arrive_together_get_the_answers_that_each_gets_alone(app, requests, bad):
     """Also if a bad request is among them; bit by bit."""
@@ -172,9 +173,10 @@ def test_requests_that_arrive_together_get_the_answers_that_each_gets_alone(app,
         assert (found.status, found.body) == expected
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("name", ["numbers", "numeric-ensemble"])
+@settings(max_examples=25, deadline=None)
 @given(
-    st.lists(
+    rows=st.lists(
         st.fixed_dictionaries(
             {}, optional=dict.fromkeys("abcd", st.none() | st.floats(allow_nan=False, allow_infinity=False))
         ),
@@ -182,11 +184,11 @@ def test_requests_that_arrive_together_get_the_answers_that_each_gets_alone(app,
         max_size=12,
     )
 )
-def test_rows_of_numbers_get_the_same_answers_on_both_ways(app, rows):
+def test_rows_of_numbers_get_the_same_answers_on_both_ways(app, name, rows):
     for body in (json.dumps({"rows": rows}).encode(), json.dumps({"row": rows[0]}).encode()):
-        found = ask(app, "POST", "/models/numbers/predict", [("Content-Type", "application/json")], body)
+        found = ask(app, "POST", f"/models/{name}/predict", [("Content-Type", "application/json")], body)
         try:
-            expected = 200, the_long_way(Predict(MODELS["numbers"]), body)
+            expected = 200, the_long_way(Predict(MODELS[name]), body)
         except (Problem, InputError) as error:
             problem = problem_of(error)
             expected = problem.status, problem.body()

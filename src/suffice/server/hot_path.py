@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from json import scanner
 from logging import INFO
 from operator import itemgetter
@@ -30,20 +31,25 @@ from suffice.server.bodies import MEDIA_TYPES
 from suffice.server.hosting import Host, Hosts
 from suffice.server.json_rows import DECODER
 from suffice.server.metrics import Metrics
-from suffice.server.row_plans import NUMBERS, model_rows, plan_of, table_of
+from suffice.server.row_plans import NUMBERS, TEXTS, TRUTHS, Kind, Types, model_rows, plan_of, table_of
 from suffice.server.security import ACCESS, SAFE_HEADERS, Guard, log_answer
-from suffice.tables import MatrixTable
+from suffice.sources.columns import ColumnTable, ObjectColumn
+from suffice.tables import MatrixTable, Table
 
 __all__ = ["HotPath"]
 
 MOST_BYTES = 1 << 14  # of a body
 MOST_DIGITS = 5  # of the length of a body
 MOST_ROWS = 64  # of a request
+MOST_IN_LISTS = 256  # rows that are faster as lists of Python objects than as an Arrow table
+INT64 = 1 << 63
+EXACT = 1 << 53  # larger whole numbers are not exact in float64
 JSON = MEDIA_TYPES["json"].encode()
 JSON_TYPES = (JSON, JSON + b"; charset=utf-8", JSON + b";charset=utf-8")
 ANY_TYPES = (JSON, b"*/*")
 FLOATS = frozenset((float, int))
 INFINITIES = frozenset((float("inf"), float("-inf")))
+TYPES: dict[Kind, Types] = {"number": NUMBERS, "level number": NUMBERS, "yes/no": TRUTHS, "text": TEXTS}
 FEW = 8  # rows that are faster without NumPy
 TIE = 1 - 1e-5  # of the largest posterior; above the tolerance of `bayes.decide_by_posterior`
 
@@ -232,7 +238,9 @@ class State:
         self._plan = plan = plan_of(fitted)
         self.n_columns = len(plan.columns)
         self._needed = frozenset(each.name for each in plan.columns if not each.optional)
-        self._is_matrix = plan.all_numbers and len(plan.columns) == fitted.layout.n_columns
+        whole = len(plan.columns) == fitted.layout.n_columns and not plan.documents
+        self._is_matrix = whole and plan.all_numbers
+        self._in_columns = whole and all(each.kind in TYPES for each in plan.columns)
         self._cells_of = itemgetter(*plan.names) if len(plan.names) > 1 else None
 
     def cells(self, row: dict[str, Any]) -> Sequence[Any]:
@@ -258,22 +266,56 @@ class State:
     def answers(self, rows: Sequence[Sequence[Any]]) -> list[str]:
         """The answer for each row; raises an error if one of them has none."""
         with without_warnings():
-            observed: Any
-            if self._is_matrix:
-                observed = MatrixTable(np.array(rows, dtype=np.float64))
+            observed = self._table(rows)
+            if isinstance(observed, Table):
                 probabilities = prediction.answer(self._fitted, observed, "predict_proba")
             else:
-                cells = dict(zip(self._plan.names, zip(*rows, strict=True), strict=True))
-                observed = model_rows(self._fitted, table_of(self._plan, cells, len(rows)))
                 probabilities = self._model.predict_proba(observed)
         values = probabilities.tolist()
         codes = _few_codes(values) if len(rows) < FEW else _codes(probabilities)
         self._host.answered("predicted", len(rows), observed)
         return json_predictions(self._labels, codes, values)
 
+    def _table(self, rows: Sequence[Sequence[Any]]) -> Any:
+        """Rows as a table, if they are few and their cells have the types that the model expects."""
+        if self._is_matrix:
+            return MatrixTable(np.array(rows, dtype=np.float64))
+        plan, by_column = self._plan, list(zip(*rows, strict=True))
+        if self._in_columns and len(rows) <= MOST_IN_LISTS:
+            columns = [_column_of(each.kind, cells) for each, cells in zip(plan.columns, by_column, strict=True)]
+            return ColumnTable(len(rows), columns, list(self._fitted.layout.names))
+        cells_of = dict(zip(plan.names, by_column, strict=True))
+        return model_rows(self._fitted, table_of(plan, cells_of, len(rows)))
+
     def document(self, answers: Sequence[str]) -> bytes:
         """The body of an answer."""
         return f"{self._head}{', '.join(answers)}]}}".encode()
+
+
+class NumberColumn(ObjectColumn):
+    """A column of numbers that several families read."""
+
+    kind = "number"
+
+    @cached_property
+    def _numbers(self) -> Float:
+        return np.array(self.values, dtype=np.float64)
+
+    def numbers(self, name: object) -> Float:
+        """The column as float64, with NaN for null."""
+        return self._numbers
+
+
+def _column_of(kind: Kind, cells: Sequence[Any]) -> ObjectColumn:
+    """Cells as a column; raises `UnusualError` unless all have the type of the column, and are within its range."""
+    types = set(map(type, cells))
+    if not types <= TYPES[kind] or not INFINITIES.isdisjoint(cells):
+        raise UnusualError
+    if kind == "level number":
+        exact = EXACT if float in types else INT64
+        if any(type(each) is int and abs(each) >= exact for each in cells):
+            raise UnusualError
+    return NumberColumn(cells) if kind == "number" else ObjectColumn(cells)
 
 
 def _codes(probabilities: Float) -> list[int]:

@@ -21,7 +21,7 @@ from suffice.numerics.types import Array, Float
 from suffice.sources.engine_types import ArrowArray, ArrowTable
 from suffice.sources.named_rows import matrix_of_arrow
 
-__all__ = ["Column", "RowPlan", "described", "model_rows", "numbers", "plan_of", "table_of"]
+__all__ = ["Column", "Kind", "RowPlan", "Types", "described", "model_rows", "numbers", "plan_of", "table_of"]
 
 Kind = Literal["number", "level number", "yes/no", "time", "duration", "text", "any"]
 """What the cells of a column may be: a number, a number that is a level and stays exact, true or false, a text with a
@@ -32,6 +32,7 @@ NUMBERS: Types = frozenset((int, float, type(None)))
 WHOLE: Types = frozenset((int, type(None)))
 TRUTHS: Types = frozenset((bool, type(None)))
 TEXTS: Types = frozenset((str, type(None)))
+NUMERIC = ({"numbers"}, {"numbers", "cells"})  # what the families of a column read whose numbers are not only levels
 PLAIN: Types = NUMBERS | TRUTHS | TEXTS
 LONGEST = 9e12  # seconds of a duration: microseconds must fit into 64 bits
 
@@ -133,7 +134,7 @@ def _kind(stored: str, reads: set[tuple[str, str | None]]) -> Kind:
         return "yes/no"
     if stored in ("category", "text") and "number" not in expected:
         return "any"
-    if expected == {"number"} and stored == "number" and {what for what, _ in reads} == {"numbers"}:
+    if expected == {"number"} and stored == "number" and {what for what, _ in reads} in NUMERIC:
         return "number"
     return "level number" if "number" in expected else "any"
 

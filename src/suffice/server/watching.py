@@ -25,7 +25,8 @@ from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import SufficeError, without_warnings
 from suffice.monitoring import Drift, Window
 from suffice.server.settings import Settings
-from suffice.tables import MatrixTable
+from suffice.sources.columns import ColumnTable, ObjectColumn
+from suffice.tables import MatrixTable, Table
 
 __all__ = ["ClosedWindow", "Watch"]
 
@@ -221,15 +222,26 @@ class Watch:
 
 
 def _joined(waiting: list[Rows]) -> list[Rows]:
-    """Tables of numbers without labels, as one table: small requests are summarised together."""
-    together: dict[int, list[Rows]] = {}
+    """Tables of few rows without labels, as one table: small requests are summarised together."""
+    together: dict[tuple[type, int], list[Rows]] = {}
     out = []
     for each in waiting:
-        if each.labels is None and isinstance(each.rows, MatrixTable):
-            together.setdefault(each.rows.x.shape[1], []).append(each)
+        if each.labels is None and isinstance(each.rows, MatrixTable | ColumnTable):
+            together.setdefault((type(each.rows), len(each.rows.kinds)), []).append(each)
         else:
             out.append(each)
     for group in together.values():
-        rows = group[0].rows if len(group) == 1 else MatrixTable(np.concatenate([each.rows.x for each in group]))
+        rows = group[0].rows if len(group) == 1 else _one_table([each.rows for each in group])
         out.append(Rows(rows, None, len(rows), sum(each.n_cells for each in group)))
     return out
+
+
+def _one_table(tables: list[Any]) -> Table:
+    """Matrices, or tables of columns, joined."""
+    if isinstance(tables[0], MatrixTable):
+        return MatrixTable(np.concatenate([each.x for each in tables]))
+    columns = [
+        ObjectColumn([cell for each in tables for cell in each.columns[j].listed()])
+        for j in range(len(tables[0].columns))
+    ]
+    return ColumnTable(sum(map(len, tables)), columns, tables[0].names)
