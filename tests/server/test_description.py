@@ -12,7 +12,7 @@ import pytest
 from scoring_cases import HOSTILE, scoring_cases
 from suffice import GaussianDiscriminant, InputError, NaiveBayes, TextNaiveBayes
 from suffice.families import Categorical, Gaussian, JointTable
-from suffice.server.description import MOST_LEVELS, describe, label_value
+from suffice.server.description import MOST_LEVELS, MOST_RANGES, describe, label_value
 
 CASES = {case.name: case for case in scoring_cases()}
 
@@ -202,3 +202,13 @@ def test_a_description_is_made_once_for_each_version():
     host.version = 1
     second = describe(host)
     assert (second["version"], second["rows"], second["classes"]) == (1, 5.0, ["a", "b", "c"])
+
+
+def test_many_columns_have_no_ranges():
+    rng = np.random.default_rng(0)
+    columns = described(NaiveBayes().fit(rng.standard_normal((50, MOST_RANGES + 20)), rng.integers(0, 2, 50)))[
+        "columns"
+    ]
+    assert all(each["low"] < each["start"] < each["high"] for each in columns[:MOST_RANGES])
+    assert all(each["low"] is each["start"] is each["high"] is None for each in columns[MOST_RANGES:])
+    assert {each["kind"] for each in columns} == {"number"}

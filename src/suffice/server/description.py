@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnDescription", "Description", "describe", "label_value"]
 
 MOST_LEVELS = 1_000  # of a column that a client can choose from
-MOST_RANGES = 1_000  # columns of numbers with a range
+MOST_RANGES = 300  # columns of numbers with a range, which takes time to compute
 ColumnKind = Literal["number", "count", "levels", "yes_no", "time", "duration", "text"]
 
 
