@@ -444,3 +444,15 @@ def test_the_unit_of_weights_does_not_matter():
         if key[0] is None:
             continue  # smoothing adds rows of weight one, so the posteriors differ
         assert p_values[1][key] == pytest.approx(p, rel=1e-2), key
+
+
+def test_a_class_learned_later_withholds_tests_of_classes_alone():
+    rng = np.random.default_rng(0)
+    model = suffice.fit(*rows(600, rng), model="naive-bayes")
+    X, _ = rows(100, rng)
+    model.partial_fit(X, np.array(["maybe"] * 100))
+    monitor = model.monitor()
+    drift = monitor.check(monitor.window(rows(300, rng, scale=5.0)[0]))
+    assert drift.significant[0].column == "size"
+    assert monitor.layout.cuts[0]  # bins of the profile
+    assert {each.test for each in drift.withheld} == {"log p(x)", "class shares"}

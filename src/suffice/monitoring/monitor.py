@@ -14,7 +14,6 @@ t. All tests of a look share its level. The monitor keeps the windows of a binar
 
 from __future__ import annotations
 
-import hashlib
 import math
 import threading
 from collections.abc import Sequence
@@ -28,20 +27,18 @@ from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted, fitted_of
 from suffice.learning.prior_shift import estimate_shares
 from suffice.learning.profile import Profile
-from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns, names_of
-from suffice.monitoring.candidates import Candidate, profile_scale
+from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns
+from suffice.monitoring.candidates import Candidate
 from suffice.monitoring.checking import Checker
 from suffice.monitoring.profiling import profile_of_rows
 from suffice.monitoring.reading import read_batches
-from suffice.monitoring.reference import NumberFacts, Reference, reference_of
+from suffice.monitoring.reference import completed, layout_of
 from suffice.monitoring.result import ClassShares, Drift, Finding, LabelScores
 from suffice.monitoring.summarizing import Summarizer
-from suffice.monitoring.window import SCORES, Layout, Window
+from suffice.monitoring.window import SCORES, Window
 from suffice.numerics.types import Float
 
 __all__ = ["Monitor"]
-
-QUANTILES = ("0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99")
 
 
 @dataclass(frozen=True)
@@ -115,8 +112,8 @@ class Monitor:
         if X is None and y is not None:
             raise InputError("y holds labels of reference rows, but X is missing. Give both, or neither.", argument="X")
         profile = self._fitted.profile if X is None else _profile_of(self._fitted, X, y, sample_weight)
-        self.reference, self.profile = _completed(self._fitted, self._columns, profile)
-        self.layout = _layout(self._fitted, self._columns, self.reference)
+        self.reference, self.profile = completed(self._fitted, self._columns, profile)
+        self.layout = layout_of(self._fitted, self._columns, self.reference)
         self._kept = _Kept()
         self._lock = threading.Lock()
 
@@ -438,56 +435,3 @@ def _profile_of(fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Profile:
         raise InputError("X has no reference rows.", argument="X")
     largest = max(batches, key=lambda each: len(each.table))
     return profile_of_rows(fitted, largest.table, largest.labels, largest.weights)
-
-
-def _completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) -> tuple[Reference, Profile | None]:
-    """The reference with the bins and moments of a profile, which is left out if it is of other columns or classes."""
-    unit = 1.0 if profile is None else profile_scale(profile)
-    reference = reference_of(fitted, columns).scaled(unit)
-    names = names_of(columns.numbers)
-    if profile is None or (fitted.without_rows and profile is fitted.profile):
-        return reference, profile
-    if list(zip(profile.names, profile.scales, strict=True)) != names:
-        return reference, None
-    if profile.classes.labels.tolist() != fitted.classes.labels.tolist():
-        return reference, None
-    offsets = np.concatenate([[0], np.cumsum([len(each) + 2 for each in profile.cuts])])
-    numbers = []
-    for j, facts in enumerate(reference.numbers):
-        bins = profile.bins[offsets[j] : offsets[j + 1]] * unit
-        numbers.append(_with_profile(facts, tuple(profile.cuts[j].tolist()), bins, profile.moments[:, j], unit))
-    return replace(reference, numbers=tuple(numbers)), profile
-
-
-def _with_profile(
-    facts: NumberFacts, cuts: tuple[float, ...], bins: Float, moments: Float, scale: float
-) -> NumberFacts:
-    """A number with what the model knows, and otherwise with what a sample of rows shows."""
-    weight, mean, m2, _, _ = moments.tolist()
-    n = weight * scale
-    variance = m2 / weight * n / (n - 1) if n > 1 else math.nan
-    known = facts if facts.mean == facts.mean else replace(facts, mean=mean, variance=variance)
-    if math.isnan(known.variance) or known.implied:
-        known = replace(known, variance=variance, implied=False)
-    if math.isnan(known.weight):
-        known = replace(known, weight=n, missing=float(bins[-1]))
-    if math.isnan(known.missing):
-        known = replace(known, missing=float(bins[-1] / max(bins.sum(), 1e-300) * known.weight))
-    own = facts.bins is not None and facts.cuts
-    return known if own or not cuts else replace(known, cuts=cuts, bins=bins[:-1])
-
-
-def _layout(fitted: Fitted, columns: WatchedColumns, reference: Reference) -> Layout:
-    numbers = tuple(names_of(columns.numbers))
-    cuts = tuple(each.cuts if each.bins is not None else () for each in reference.numbers)
-    levels = tuple((each.name, known) for each, (known, _) in zip(columns.levels, reference.levels, strict=True))
-    words = tuple((each.name, known) for each, (known, _) in zip(columns.words, reference.words, strict=True))
-    classes = tuple(fitted.classes.labels.tolist())
-    digest = hashlib.sha256()
-    figures = [(each.weight, each.mean, each.variance, each.missing) for each in reference.numbers]
-    for part in (numbers, cuts, words, classes, figures, reference.rows, reference.labels.tolist()):
-        digest.update(repr(part).encode("utf-8", "surrogatepass"))
-    for (name, known), (_, counts) in zip(levels, reference.levels, strict=True):
-        digest.update(repr((name, known.values)).encode("utf-8", "surrogatepass"))
-        digest.update(counts.tobytes())
-    return Layout(digest.hexdigest(), numbers, cuts, levels, words, classes)

@@ -16,13 +16,18 @@ A model that was built from parameters has no rows: its classes are weighted by 
 
 from __future__ import annotations
 
+import hashlib
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from suffice.learning.fitted import Fitted
-from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns
+from suffice.learning.profile import Profile
+from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns, names_of
 from suffice.model import Block
+from suffice.monitoring.candidates import profile_scale
+from suffice.monitoring.window import Layout
 from suffice.numerics.types import Float
 from suffice.statistics import (
     BinCounts,
@@ -41,7 +46,7 @@ from suffice.statistics import (
 )
 from suffice.tables import Levels
 
-__all__ = ["NumberFacts", "Reference", "reference_of"]
+__all__ = ["NumberFacts", "Reference", "completed", "layout_of", "reference_of"]
 
 IMPLIED = ("exponential", "geometric", "poisson")  # families whose statistic has no squares
 MOST_CUTS = 23  # of a column, so at most 24 bins
@@ -316,3 +321,65 @@ def _words(columns: WatchedColumns, i: int, *, infinite: bool) -> tuple[tuple[st
     sizes = [float(statistic.weight.sum()), float(statistic.missing.sum())]  # type: ignore[attr-defined]
     words = tuple(statistic.vocabulary.word(int(at)) for at in watched.at)  # type: ignore[attr-defined]
     return words, np.concatenate([documents, np.full(2, np.nan) if infinite else sizes])
+
+
+# ---------------------------------------------------------------------- with a profile
+
+
+def completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) -> tuple[Reference, Profile | None]:
+    """The reference with the bins and moments of a profile.
+
+    A profile of other columns is left out. Of a profile of other classes, only the columns are used.
+    """
+    unit = 1.0 if profile is None else profile_scale(profile)
+    reference = reference_of(fitted, columns).scaled(unit)
+    names = names_of(columns.numbers)
+    if profile is None or (fitted.without_rows and profile is fitted.profile):
+        return reference, profile
+    if list(zip(profile.names, profile.scales, strict=True)) != names:
+        return reference, None
+    same = profile.classes.labels.tolist() == fitted.classes.labels.tolist()
+    offsets = np.concatenate([[0], np.cumsum([len(each) + 2 for each in profile.cuts])])
+    numbers = []
+    for j, facts in enumerate(reference.numbers):
+        if not same and profile.scales[j] == LOG_DENSITY:
+            numbers.append(facts)
+            continue
+        bins = profile.bins[offsets[j] : offsets[j + 1]] * unit
+        numbers.append(_with_profile(facts, tuple(profile.cuts[j].tolist()), bins, profile.moments[:, j], unit))
+    return replace(reference, numbers=tuple(numbers)), profile if same else None
+
+
+def _with_profile(
+    facts: NumberFacts, cuts: tuple[float, ...], bins: Float, moments: Float, scale: float
+) -> NumberFacts:
+    """A number with what the model knows, and otherwise with what a sample of rows shows."""
+    weight, mean, m2, _, _ = moments.tolist()
+    n = weight * scale
+    variance = m2 / weight * n / (n - 1) if n > 1 else math.nan
+    known = facts if facts.mean == facts.mean else replace(facts, mean=mean, variance=variance)
+    if math.isnan(known.variance) or known.implied:
+        known = replace(known, variance=variance, implied=False)
+    if math.isnan(known.weight):
+        known = replace(known, weight=n, missing=float(bins[-1]))
+    if math.isnan(known.missing):
+        known = replace(known, missing=float(bins[-1] / max(bins.sum(), 1e-300) * known.weight))
+    own = facts.bins is not None and facts.cuts
+    return known if own or not cuts else replace(known, cuts=cuts, bins=bins[:-1])
+
+
+def layout_of(fitted: Fitted, columns: WatchedColumns, reference: Reference) -> Layout:
+    """What windows count, with a digest of the model and of the reference."""
+    numbers = tuple(names_of(columns.numbers))
+    cuts = tuple(each.cuts if each.bins is not None else () for each in reference.numbers)
+    levels = tuple((each.name, known) for each, (known, _) in zip(columns.levels, reference.levels, strict=True))
+    words = tuple((each.name, known) for each, (known, _) in zip(columns.words, reference.words, strict=True))
+    classes = tuple(fitted.classes.labels.tolist())
+    digest = hashlib.sha256()
+    figures = [(each.weight, each.mean, each.variance, each.missing) for each in reference.numbers]
+    for part in (numbers, cuts, words, classes, figures, reference.rows, reference.labels.tolist()):
+        digest.update(repr(part).encode("utf-8", "surrogatepass"))
+    for (name, known), (_, counts) in zip(levels, reference.levels, strict=True):
+        digest.update(repr((name, known.values)).encode("utf-8", "surrogatepass"))
+        digest.update(counts.tobytes())
+    return Layout(digest.hexdigest(), numbers, cuts, levels, words, classes)
