@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cli.made import ran, refused
+from cli.made import ran, refused, run
 from every_estimator import ESTIMATORS, WITH_DENSITY, example
 
 
@@ -43,6 +43,13 @@ def test_model(saved):
     assert rows[0] == "label,p(0),p(1),p(2)" + (",log p(x)" if name in WITH_DENSITY else "")
     p = np.array([row.split(",")[1:4] for row in rows[1:]], dtype=float)
     assert (p == model.predict_proba(X)).all()
+
+    looks = [run("monitor", "m.suffice", "d.parquet", "-t", "y", "--window", "w", "--json")]
+    looks.append(run("monitor", "m.suffice", "w", "--html", "drift.html", "--json"))
+    drift, same = (json.loads(each.stdout) for each in looks)
+    assert [each.exit_code for each in looks] == [3 if drift["alarm"] else 0] * 2
+    assert drift["findings"] == same["findings"]
+    assert drift["labels"]["accuracy"] == pytest.approx(scores["accuracy"])
 
     asked = ("explain", "m.suffice", "d.parquet", "--ignore", "y", "--row", "2", "--json")
     if name == "ComplementNB":
