@@ -68,6 +68,7 @@ export function aboutView(root, model) {
 
   linkTo(at("report"), model.address("report"), `${model.name}-report.html`, { failed: fail });
   linkTo(at("model-file"), model.address("model"), `${model.name}.suffice`, { accept: "*/*", failed: fail });
+  linkTo(at("openapi"), "openapi.json", "openapi.json", { accept: "application/json", failed: fail });
   at("report-box").hidden = !model.description.report;
   show();
   showColumns();

@@ -190,7 +190,7 @@ export function makeCurve(root, classes, colors, pick) {
   /** Whether a value is within the curve that is shown. */
   function covers(value) {
     if (!shown || value === null) return true;
-    if (shown.points.levels) return true;
+    if (shown.points.levels) return shown.points.levels.includes(value) || !shown.column.levels.includes(value);
     const at = placeOf(shown.column, value);
     return at === null || (at >= shown.points.low && at <= shown.points.high);
   }
