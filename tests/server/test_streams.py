@@ -17,8 +17,9 @@ from starlette.requests import ClientDisconnect
 
 from suffice import NaiveBayes
 from suffice.server import table_streams
-from suffice.server.answers import Predict, answer
+from suffice.server.answers import answer
 from suffice.server.bodies import MEDIA_TYPES, Gunzip
+from suffice.server.operations import Predict
 from suffice.server.problems import Problem
 from suffice.server.settings import Limits
 from suffice.server.table_streams import Incoming, exchanged

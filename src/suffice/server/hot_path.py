@@ -25,12 +25,12 @@ from suffice.exceptions import without_warnings
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Float
-from suffice.server.answers import Predict, json_predictions
 from suffice.server.batching import Batcher
 from suffice.server.bodies import MEDIA_TYPES
 from suffice.server.hosting import Host, Hosts
 from suffice.server.json_rows import DECODER
 from suffice.server.metrics import Metrics
+from suffice.server.operations import Predict, json_predictions
 from suffice.server.row_plans import NUMBERS, TEXTS, TRUTHS, Kind, Types, model_rows, plan_of, table_of
 from suffice.server.security import ACCESS, SAFE_HEADERS, Guard, log_answer
 from suffice.sources.columns import ColumnTable, ObjectColumn

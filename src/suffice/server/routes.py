@@ -16,13 +16,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from suffice.exceptions import SufficeError, did_you_mean, listed, short
-from suffice.server.answers import Explain, Operation, Predict, Score, answer, class_named, written_rows
+from suffice.server.answers import answer, written_rows
 from suffice.server.bodies import MEDIA_TYPES, answer_form, body_form, read_whole
 from suffice.server.changes import Change, Receipt
 from suffice.server.description import describe
 from suffice.server.hosting import Host, Hosts
 from suffice.server.json_rows import parse
 from suffice.server.openapi import document
+from suffice.server.operations import Explain, Operation, Predict, Score, class_named
 from suffice.server.page import asset, page
 from suffice.server.parameters import SampleRequest, given_prior
 from suffice.server.problems import Problem
