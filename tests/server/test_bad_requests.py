@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import resource
 import socket
 import struct
 import time
@@ -290,7 +291,7 @@ class Running:
     def __init__(self, address, process):
         self.port = urllib.parse.urlsplit(address).port
         self.process = process
-        self.files = 0  # that are open when the server has nothing to do
+        self.files, self.folder = 0, None  # open files when the server has nothing to do; of the model files
 
     def used(self):
         """Open files, threads, and megabytes of memory."""
@@ -313,7 +314,7 @@ def server(tmp_path_factory):
     with running_server(folder, "m.suffice", "words.suffice", "--learn", "--port", 0, *limits) as (address, process):
         running = Running(address, process)
         assert running.is_healthy()
-        running.files = running.used()[0]
+        running.files, running.folder = running.used()[0], folder
         yield running
 
 
@@ -389,11 +390,60 @@ def test_what_was_refused_changed_nothing(server):
     assert (found["version"], found["rows"]) == (0, 120)
 
 
-def test_a_thousand_idle_connections_do_not_stop_a_healthy_client(server):
+def test_ten_thousand_silent_connections_do_not_stop_a_healthy_client(server):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 10_000 if hard == resource.RLIM_INFINITY else min(10_000, hard - 200)
     with contextlib.ExitStack() as opened:
-        for _ in range(1_000):
+        opened.enter_context(files_allowed(wanted + 200))
+        for i in range(wanted):
             opened.enter_context(socket.create_connection(("127.0.0.1", server.port), SECONDS))
+            if i % 1_000 == 0:
+                assert server.is_healthy()
+        assert server.used()[0] < 2_100
         assert server.is_healthy()
+
+
+@contextlib.contextmanager
+def files_allowed(n):
+    """Raise the limit of open files for a while."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(n, soft), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_full_disk_refuses_changes_and_nothing_else(server):
+    """The limit of the size of files takes the place of a full disk: writing fails in the same way."""
+    learned = post("/models/m/learn", labelled(["a"]))
+    pid = server.process.pid
+    _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+    try:
+        for _ in range(3):
+            answer = request(server.port, learned)
+            assert answer.status == 507
+            assert "disk" in answer.problem["detail"]
+        assert server.is_healthy()
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
+    answer = request(server.port, learned)
+    assert (answer.status, json.loads(answer.body)["sequence"]) == (200, 1)
+    assert request(server.port, learned.replace(b"/learn", b"/unlearn")).status == 200
+
+
+def test_a_model_file_may_be_replaced_or_damaged_while_it_is_served(server):
+    before = request(server.port, head("GET", "/models/words/model"))
+    path, asked = server.folder / "words.suffice", post("/models/words/predict", b"cheap pills", content_type=TEXT)
+    first = request(server.port, asked)
+    assert first.status == 200
+    size = path.stat().st_size
+    for damage in (lambda: path.write_bytes(bytes(size)), lambda: path.write_bytes(b""), path.unlink):
+        damage()
+        assert request(server.port, asked).body == first.body
+        assert request(server.port, head("GET", "/models/words/model")).body == before.body
+        assert request(server.port, head("GET", "/models/words/report")).status == 200
+    assert server.is_healthy()
 
 
 def test_nothing_is_left(server):

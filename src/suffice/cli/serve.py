@@ -164,11 +164,11 @@ def command(
         level=level,
         limits=limits_of(limits),
     )
-    tokens = _tokens(host, token_file)
     from suffice.server.running import listen
 
     with contextlib.ExitStack() as opened:
         listening = opened.enter_context(listen(host, port))
+        tokens = _tokens(_bound(listening), token_file)  # systemd may have passed a socket of another address
         hosts = _open(named_paths(models), settings, state, opened)
         ended = _serve(hosts, settings, tokens, listening, log=log)
     mark_written("all rows that were acknowledged are on disk" if learn else "nothing was written")
@@ -210,6 +210,11 @@ def limits_of(given: Iterable[str]) -> Limits:
 def _names(host: str, names: Iterable[str]) -> tuple[str, ...]:
     """The names by which clients reach the server: those that are given, and the address itself."""
     return (*names, *([] if host in ("0.0.0.0", "::") else [host]))
+
+
+def _bound(listening: socket.socket) -> str:
+    """The address that a socket listens on; sockets in the file system are local."""
+    return "localhost" if listening.family == getattr(socket, "AF_UNIX", None) else str(listening.getsockname()[0])
 
 
 def _tokens(host: str, path: str | None) -> Tokens:
