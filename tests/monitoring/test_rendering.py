@@ -11,9 +11,10 @@ import pytest
 import suffice
 from report_pages import HOSTILE, hostile_table, mixed_table
 from suffice import NaiveBayes
+from suffice.monitoring.candidates import NO_PROFILE
 from suffice.monitoring.rendering import MOST_ROWS, render
 from suffice.monitoring.result import Drift, Finding
-from suffice.monitoring.wording import advice, figure_text, headline, withheld_reasons
+from suffice.monitoring.wording import OF_ROWS, advice, figure_text, headline, withheld_reasons
 
 VOID = {"meta", "link", "br"}
 
@@ -160,4 +161,12 @@ def test_sentences():
     assert figure_text(shares, shares.observed) == "30.0 %"
     assert figure_text(time, time.reference) == "1970-01-02"
     assert figure_text(withheld, None) == "–"
+    unknown = [replace(withheld, column=None, test=each, sentence=f"x: {NO_PROFILE}") for each in OF_ROWS]
+    unknown += [replace(withheld, column=i, sentence=f"x: {NO_PROFILE}") for i in range(20)]
+    assert withheld_reasons(drift(withheld, *unknown[:1])) == ["City was not tested.", f"x: {NO_PROFILE}"]
+    assert withheld_reasons(drift(withheld, *unknown[:2])) == [
+        f"Not tested: log p(x) and the share of impossible rows, because {NO_PROFILE}",
+        "City was not tested.",
+    ]
+    assert "column 0 and 19 more, because" in withheld_reasons(drift(*unknown))[0]
     assert withheld_reasons(drift(mean, withheld, withheld)) == ["City was not tested."]

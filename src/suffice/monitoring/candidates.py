@@ -25,7 +25,8 @@ __all__ = [
 ]
 
 NO_PROFILE = (
-    "the model has no profile of held-out rows. Fit it with suffice.fit, or give reference rows: model.monitor(X)."
+    "the model has no profile of held-out rows. Fit it with suffice.fit, or suffice fit without --no-validate; or give "
+    "reference rows: model.monitor(X)."
 )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.exceptions import counted, listed
 from suffice.formats import number_text, percent_text
+from suffice.monitoring.candidates import NO_PROFILE
 from suffice.monitoring.result import Drift, Finding
 from suffice.tables.times import time_text
 
@@ -41,6 +42,7 @@ ABOUT_SOURCE = ("missing", "unseen levels", "unknown words")
 ABOUT_PREDICTIONS = ("accuracy", "calibration")
 LEAST_P = 1e-12  # smaller p-values are not computed exactly
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95)  # of log p(x), about which rows are counted
+MOST_WITHHELD = 8  # tests in the sentence about those that were not made
 MOST_NAMED = 4  # columns in the first sentence
 
 
@@ -168,4 +170,12 @@ def p_value_text(p_value: float) -> str:
 
 def withheld_reasons(drift: Drift) -> list[str]:
     """The distinct reasons why tests were not made."""
-    return list(dict.fromkeys(each.sentence for each in drift.withheld))
+    unknown = [each for each in drift.withheld if each.sentence.endswith(NO_PROFILE)]
+    if len(unknown) < 2:
+        return list(dict.fromkeys(each.sentence for each in drift.withheld))
+    names = [
+        f"column {each.column!r}" if each.column is not None else OF_ROWS.get(each.test, each.test) for each in unknown
+    ]
+    shown = names if len(names) <= MOST_WITHHELD else [*names[:MOST_WITHHELD], f"{len(names) - MOST_WITHHELD} more"]
+    others = dict.fromkeys(each.sentence for each in drift.withheld if each not in unknown)
+    return [f"Not tested: {', '.join(shown[:-1])} and {shown[-1]}, because {NO_PROFILE}", *others]
