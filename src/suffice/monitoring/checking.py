@@ -34,7 +34,7 @@ from suffice.numerics.types import Float
 
 __all__ = ["Checker"]
 
-LEAST_GAPS = 50.0
+LEAST_GAPS, LEAST_ERRORS = 50.0, 10.0
 SAME_PRIOR = 0.05  # total variation distance
 
 
@@ -229,7 +229,8 @@ class Checker:
         common = (variance * size + own * n) / (size + n)
         root = math.sqrt(common * (1 / n + 1 / size))
         z = (gap - gap_before) / root if root > 0 else 0.0
-        usable = n * common >= 1.0  # so few errors, right or wrong, that the mean gap is not nearly normal
+        # With few errors, right or wrong, the mean gap is not nearly normal.
+        usable = min(n, size) * common >= LEAST_ERRORS
         p = float(2 * special.ndtr(-abs(z))) if usable else math.nan
         sentence = (
             f"The calibration changed: the model is right {points(gap)} than it says; on held-out training rows, "
