@@ -200,3 +200,24 @@ def test_the_help_imports_no_server():
     done = subprocess.run([sys.executable, "-c", code, "serve", "--help"], capture_output=True, text=True, check=True)
     assert "--token-file" in done.stdout
     assert done.stdout.splitlines()[-1] == ""
+
+
+def test_a_socket_of_systemd_that_others_reach_needs_tokens(folder):
+    code = (
+        "import os, sys; os.environ['LISTEN_PID'] = str(os.getpid()); from suffice.cli import main; "
+        "sys.argv = ['suffice', 'serve', 'flowers.suffice']; main()"
+    )
+    with socket.create_server(("0.0.0.0", 0)) as given:
+        number = given.fileno()
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env={**os.environ, "LISTEN_FDS": "1"},
+            preexec_fn=lambda: os.dup2(number, 3),
+            close_fds=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert "Other machines can reach 0.0.0.0, so clients need a token" in done.stderr

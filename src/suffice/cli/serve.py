@@ -32,6 +32,9 @@ suffice serve flowers.suffice --host 0.0.0.0 --host-name models.example \\
 SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 QUANTITY = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([a-z]*)")
+NOT_ENCRYPTED = (
+    "Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md."
+)
 TOKEN_FILE = "python -c 'import secrets; print(\"learn\", secrets.token_urlsafe(32))' > tokens; chmod 600 tokens"
 
 
@@ -164,11 +167,16 @@ def command(
         level=level,
         limits=limits_of(limits),
     )
+    tokens = _tokens(token_file)
+    _others_reach(host, tokens)
     from suffice.server.running import listen
 
     with contextlib.ExitStack() as opened:
         listening = opened.enter_context(listen(host, port))
-        tokens = _tokens(_bound(listening), token_file)  # systemd may have passed a socket of another address
+        if _others_reach(_bound(listening), tokens):  # systemd may have passed a socket of another address
+            note(
+                "Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md."
+            )
         hosts = _open(named_paths(models), settings, state, opened)
         ended = _serve(hosts, settings, tokens, listening, log=log)
     mark_written("all rows that were acknowledged are on disk" if learn else "nothing was written")
@@ -217,23 +225,26 @@ def _bound(listening: socket.socket) -> str:
     return "localhost" if listening.family == getattr(socket, "AF_UNIX", None) else str(listening.getsockname()[0])
 
 
-def _tokens(host: str, path: str | None) -> Tokens:
-    """The tokens of clients; without any, only this machine may reach the server."""
-    from suffice.server.security import is_loopback
+def _tokens(path: str | None) -> Tokens:
+    """The tokens of clients, from the environment and a file."""
     from suffice.server.tokens import Tokens
 
     tokens = Tokens.from_environment()
-    if path is not None:
-        tokens = tokens.merge(Tokens.from_file(path))
+    return tokens if path is None else tokens.merge(Tokens.from_file(path))
+
+
+def _others_reach(host: str, tokens: Tokens) -> bool:
+    """Whether other machines can reach an address; raises `UsageError` if they need no token."""
+    from suffice.server.security import is_loopback
+
     if is_loopback(host):
-        return tokens
+        return False
     if not tokens:
         raise click.UsageError(
             f"Other machines can reach {host}, so clients need a token. Make a file of tokens and give it with "
             f"--token-file:\n    {TOKEN_FILE}"
         )
-    note("Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md.")
-    return tokens
+    return True
 
 
 def _open(paths: Mapping[str, str], settings: Settings, state: str | None, opened: contextlib.ExitStack) -> Hosts:
