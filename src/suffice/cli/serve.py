@@ -35,6 +35,8 @@ QUANTITY = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([a-z]*)")
 NOT_ENCRYPTED = (
     "Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md."
 )
+    "Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md."
+)
 TOKEN_FILE = "python -c 'import secrets; print(\"learn\", secrets.token_urlsafe(32))' > tokens; chmod 600 tokens"
 
 
@@ -174,9 +176,7 @@ def command(
     with contextlib.ExitStack() as opened:
         listening = opened.enter_context(listen(host, port))
         if _others_reach(_bound(listening), tokens):  # systemd may have passed a socket of another address
-            note(
-                "Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md."
-            )
+            note(NOT_ENCRYPTED)
         hosts = _open(named_paths(models), settings, state, opened)
         ended = _serve(hosts, settings, tokens, listening, log=log)
     mark_written("all rows that were acknowledged are on disk" if learn else "nothing was written")
