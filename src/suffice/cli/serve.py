@@ -35,8 +35,6 @@ QUANTITY = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([a-z]*)")
 NOT_ENCRYPTED = (
     "Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md."
 )
-    "Requests, tokens and answers are not encrypted. Put a web server with TLS in front; see docs/serving.md."
-)
 TOKEN_FILE = "python -c 'import secrets; print(\"learn\", secrets.token_urlsafe(32))' > tokens; chmod 600 tokens"
 
 
