@@ -1,6 +1,7 @@
 """Tables that are answered while they arrive: order, bounded memory, errors, and clients that leave."""
 
 import asyncio
+import contextlib
 import gzip
 import io
 import threading
@@ -18,11 +19,12 @@ from starlette.requests import ClientDisconnect
 from suffice import NaiveBayes
 from suffice.server import table_streams
 from suffice.server.answers import answer
+from suffice.server.arrow_messages import CheckedMessages
 from suffice.server.bodies import MEDIA_TYPES, Gunzip
 from suffice.server.operations import Predict
 from suffice.server.problems import Problem
 from suffice.server.settings import Limits
-from suffice.server.table_streams import Incoming, exchanged
+from suffice.server.table_streams import Incoming, WholeBody, exchanged
 
 NAMES = ["a", "b"]
 RNG = np.random.default_rng(5)
@@ -346,3 +348,47 @@ def test_a_batch_that_claims_to_be_huge_takes_no_memory():
     incoming.end()
     with pytest.raises(Problem, match="record batch"):
         incoming.read(1 << 40)
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_compressed_batch_is_read_unless_it_would_become_huge(codec):
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+
+    def written(n_rows):
+        table = pa.table({"a": np.zeros(n_rows), "b": np.zeros(n_rows)})
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+            writer.write_table(table)
+        return sink.getvalue()
+
+    assert pa.ipc.open_stream(asked(written(1_000), "arrow")).read_all().num_rows == 1_000
+    bomb = written(20_000_000)
+    assert len(bomb) < table_streams.LARGEST / 100
+    with pytest.raises(Problem, match="record batch of 320,000") as caught:
+        asked(bomb, "arrow", pieces=1 << 20)
+    assert caught.value.status == 413
+
+
+def test_dictionaries_and_all_types_of_a_stream_are_checked():
+    """The parser of metadata finds the same messages as Arrow, whatever they hold."""
+    texts = pa.array(["u", None, "long" * 99]).dictionary_encode()
+    table = pa.table({"t": texts, "l": [[1], None, [2, 3]], "n": pa.nulls(3), "b": [True, None, False]})
+    for options in (pa.ipc.IpcWriteOptions(compression="zstd"), pa.ipc.IpcWriteOptions(use_legacy_format=True)):
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+            for _ in range(3):
+                writer.write_table(table)
+        found = pa.ipc.open_stream(pa.PythonFile(CheckedMessages(WholeBody(sink.getvalue())), "r")).read_all()
+        assert found.equals(pa.concat_tables([table] * 3))
+
+
+def test_damaged_messages_raise_errors_only():
+    _, body = stream(300, 100)
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        damaged = bytearray(body)
+        for at in rng.integers(0, 700, 3):
+            damaged[at] = rng.integers(256)
+        with contextlib.suppress(Problem):
+            asked(bytes(damaged), "arrow")
+    assert no_threads()

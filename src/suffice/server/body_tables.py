@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -10,29 +9,20 @@ from suffice.exceptions import SufficeError
 from suffice.learning.column_types import read_types_of_model
 from suffice.learning.fitted import Fitted
 from suffice.learning.good_rows import of_good_rows
+from suffice.server.arrow_messages import CheckedMessages
 from suffice.server.bodies import Form
 from suffice.server.problems import Problem, problem_of
 from suffice.server.settings import Limits
-from suffice.server.table_streams import Incoming
+from suffice.server.table_streams import Incoming, WholeBody
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Source, open_source
 from suffice.sources.files.byte_files import COMPRESSIONS
 from suffice.sources.files.kept_columns import KeptColumns
 
-__all__ = ["WholeBody", "columns_to_predict", "good_batches", "open_body"]
+__all__ = ["columns_to_predict", "good_batches", "open_body"]
 
 T = TypeVar("T")
 BATCH_ROWS = 1 << 16
-
-
-class WholeBody(io.BytesIO):
-    """A body that is in memory, as a file."""
-
-    name = "the body"
-
-    def peek(self, size: int) -> bytes:
-        """The first bytes, which stay to be read."""
-        return self.getvalue()[:size]
 
 
 class BodyStream:
@@ -40,12 +30,12 @@ class BodyStream:
 
     described = "the body"
 
-    def __init__(self, file: io.IOBase) -> None:
+    def __init__(self, file: Incoming | WholeBody) -> None:
         import pyarrow as pa
 
         # Arrow's threads may not read memory that Python owns: see `suffice.sources.files.arrow_memory`.
         options = pa.ipc.IpcReadOptions(use_threads=False)
-        self._reader = pa.ipc.open_stream(pa.PythonFile(file, "r"), options=options)
+        self._reader = pa.ipc.open_stream(pa.PythonFile(CheckedMessages(file), "r"), options=options)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._reader.__arrow_c_stream__(requested_schema)

@@ -184,14 +184,21 @@ class Served:
         state, limits = self._state, self._host.settings.limits
         if len(rows) > limits.rows or len(rows) * state.n_columns > limits.cells:
             raise UnusualError
-        return await self._batcher.result(Cells(state, [state.cells(row) for row in rows]))
+        cells = [state.cells(row) for row in rows]
+        return await self._batcher.result(Cells(state, cells, _missing(cells)))
 
     def _answers(self, requests: Sequence[Cells]) -> list[bytes | Exception]:
-        """The answers to requests, those of the same state of the model together."""
-        first = requests[0].state
-        if len(requests) == 1 or all(each.state is first for each in requests):
-            return self._of_state(first, requests)
-        return [self._of_state(each.state, [each])[0] for each in requests]
+        """The answers to requests, those of the same state of the model and the same missing columns together."""
+        if len(requests) == 1:
+            return self._of_state(requests[0].state, requests)
+        groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+        for i, each in enumerate(requests):
+            groups.setdefault((id(each.state), each.missing), []).append(i)
+        out: dict[int, bytes | Exception] = {}
+        for group in groups.values():
+            some = [requests[i] for i in group]
+            out.update(zip(group, self._of_state(some[0].state, some), strict=True))
+        return [out[i] for i in range(len(requests))]
 
     def _of_state(self, state: State, requests: Sequence[Cells]) -> list[bytes | Exception]:
         rows = requests[0].rows if len(requests) == 1 else [row for each in requests for row in each.rows]
@@ -213,10 +220,21 @@ class Served:
 
 
 class Cells(NamedTuple):
-    """The cells of a request, row by row, for one state of the model."""
+    """The cells of a request, row by row, for one state of the model, and which columns have missing cells."""
 
     state: State
     rows: list[Sequence[Any]]
+    missing: tuple[int, ...]
+
+
+def _missing(rows: list[Sequence[Any]]) -> tuple[int, ...]:
+    """For each column, whether some cells are missing (1), all (2) or none (0); empty if there are none in any column.
+
+    A column with missing cells is summed in another order, so a complete row beside it would get other last bits.
+    """
+    if not any(None in row for row in rows):
+        return ()
+    return tuple((None in column) + all(each is None for each in column) for column in zip(*rows, strict=True))
 
 
 class State:

@@ -12,12 +12,13 @@ from suffice.exceptions import ClassError, InputError, did_you_mean, listed, sho
 from suffice.learning.fitted import Fitted
 from suffice.server.answers import text_of
 from suffice.server.bodies import TABLES, Form, body_form, read_whole
-from suffice.server.body_tables import WholeBody, columns_to_predict, good_batches, open_body
+from suffice.server.body_tables import columns_to_predict, good_batches, open_body
 from suffice.server.json_rows import columns_of, parse
 from suffice.server.operations import class_named
 from suffice.server.problems import Problem
 from suffice.server.row_plans import numbers, plan_of, table_of
 from suffice.server.settings import Limits
+from suffice.server.table_streams import WholeBody
 from suffice.sources.engine_types import ArrowTable
 
 if TYPE_CHECKING:
@@ -103,7 +104,13 @@ def _read(
     """Rows, labels and weights of a body."""
     plan = plan_of(fitted)
     if form in TABLES:
-        return _of_table(fitted, body, form, limits, None if label is not None else target, weights)
+        file = WholeBody(body)
+        try:
+            return _of_table(fitted, file, form, limits, None if label is not None else target, weights)
+        except Exception:
+            if file.failure is not None:
+                raise file.failure from None
+            raise
     if form == "json":
         found = columns_of(parse(body), plan, limits, target)
         return table_of(plan, found.cells, found.n_rows, found.others), found.labels, found.weights
@@ -111,11 +118,11 @@ def _read(
 
 
 def _of_table(
-    fitted: Fitted, body: bytes, form: Form, limits: Limits, target: str | None, weights: str | None
+    fitted: Fitted, file: WholeBody, form: Form, limits: Limits, target: str | None, weights: str | None
 ) -> tuple[ArrowTable, list[Any] | None, list[Any] | None]:
     import pyarrow as pa
 
-    source = open_body(WholeBody(body), form)
+    source = open_body(file, form)
     besides = [name for name in (target, weights) if name is not None]
     for name in besides:
         source.check_column(name)

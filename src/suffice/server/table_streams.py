@@ -24,13 +24,23 @@ from starlette.types import Receive
 from suffice.server.bodies import Gunzip
 from suffice.server.problems import Problem
 
-__all__ = ["Incoming", "exchanged"]
+__all__ = ["LARGEST", "Incoming", "WholeBody", "exchanged", "too_large_batch"]
 
 MOST = 8 << 20  # bytes that wait in memory in each direction
 COPIED = 1 << 20  # bytes that are copied from a file at a time
 LARGEST = 1 << 28  # bytes of a record batch
 MOST_STREAMS = 32  # bodies that are read at once, each in a thread
 STREAMS = threading.BoundedSemaphore(MOST_STREAMS)
+
+
+def too_large_batch(n_bytes: int) -> Problem:
+    """The problem of a batch that would take too much memory."""
+    return Problem(
+        413,
+        f"The body has a record batch of {n_bytes:,} bytes; the limit is {LARGEST:,}. Write smaller batches, such as "
+        "65,536 rows.",
+        limit=LARGEST,
+    )
 
 
 class AbandonedError(Exception):
@@ -106,12 +116,7 @@ class Incoming(io.RawIOBase):
 
     def _read(self, size: int) -> bytes:
         if size > LARGEST:
-            raise Problem(
-                413,
-                f"The body has a record batch of {size:,} bytes; the limit is {LARGEST:,}. Write smaller batches, "
-                "such as 65,536 rows.",
-                limit=LARGEST,
-            )
+            raise too_large_batch(size)
         found: list[bytes] = []
         missing = LARGEST if size < 0 else size
         while missing:
@@ -170,6 +175,17 @@ class Incoming(io.RawIOBase):
             self._waiting = 0
             self._changed.notify()
         self._room.set()
+
+
+class WholeBody(io.BytesIO):
+    """A body that is in memory, as a file."""
+
+    name = "the body"
+    failure: BaseException | None = None
+
+    def peek(self, size: int) -> bytes:
+        """The first bytes, which stay to be read."""
+        return self.getvalue()[:size]
 
 
 class Outgoing:
