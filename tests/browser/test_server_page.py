@@ -433,7 +433,7 @@ def test_teach_and_undo_a_file(page, address, folder):
 
 
 def test_drift_appears(browser, folder, tmp_path):
-    with running_server(folder, "flowers.suffice", "--port", 0) as (address, _):
+    with running_server(folder, "flowers.suffice", "--learn", "--state", tmp_path, "--port", 0) as (address, _):
         browser.get(f"{address}/#flowers/drift")
         shown = Page(browser).ready()
         shown.wait(lambda: shown.one("[data-state-title]").text == "No rows yet", "the state")
@@ -450,6 +450,13 @@ def test_drift_appears(browser, folder, tmp_path):
         shown.wait(lambda: "Drift in petal length (cm)" in shown.one("[data-state-title]").text, "drift")
         assert "petal length (cm)" in shown.one("[data-findings]").text
         assert shown.one("[data-class-shares] .mark").is_displayed()
+        assert shown.one("[data-density] .mark").is_displayed()
+        browser.get(f"{address}/#flowers/file")
+        shown.send(folder / "flowers.csv")
+        shown.one("[data-teach-file-run]").click()
+        shown.wait(lambda: "Taught" in shown.one("[data-teach-file-note]").text, "the receipt")
+        browser.get(f"{address}/#flowers/drift")
+        shown.wait(lambda: "Labelled rows\n150" in shown.one("[data-labels]").text, "scores of the learned rows")
         browser.get("about:blank")
     assert console_messages(browser) == []
 

@@ -12,6 +12,7 @@ const EVERY = 3000; // milliseconds between questions
 const MOST_CLASSES = 12;
 const MOST_FINDINGS = 30;
 const MOST_WINDOWS = 24;
+const QUANTILES = [0.04, 0.1, 0.25, 0.5, 0.75, 0.9]; // of log p(x) that have bars
 
 const timeOfDay = (seconds) => new Date(1000 * seconds).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 const dayAndTime = (seconds) => new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
@@ -53,8 +54,8 @@ export function driftView(root, model) {
     at("error").hidden = !sentence;
   }
 
-  /** Show `{open, windows}`: the window that is still open, and those that have ended, newest first. */
-  function show({ open, windows, since, missed }) {
+  /** Show `{open, windows, learned}`: the open window, those that have ended, and those of learned rows. */
+  function show({ open, windows, since, missed, learned }) {
     const drift = open ?? { alarm: false, rows: 0, findings: [] };
     const significant = drift.findings.filter((each) => each.significant);
     const withheld = drift.findings.filter((each) => each.withheld);
@@ -78,7 +79,7 @@ export function driftView(root, model) {
     at("page-link").hidden = !drift.rows;
     showClasses(drift.class_shares);
     showDensity(drift.log_density);
-    showLabels(drift.labels);
+    showLabels(learned?.open);
     showWindows(windows);
     root.dataset.rows = drift.rows;
     root.dataset.alarm = drift.alarm;
@@ -143,7 +144,10 @@ export function driftView(root, model) {
 
   /** Of the training rows, a share q lies at or below each quantile: how much of the window does? */
   function showDensity(density) {
-    const entries = Object.entries(density ?? {}).sort((a, b) => a[0] - b[0]);
+    const all = Object.entries(density ?? {});
+    const away = (each, q) => Math.abs(each[0] - q);
+    const nearest = (q) => all.reduce((best, each) => (away(each, q) < away(best, q) ? each : best));
+    const entries = all.length ? [...new Set(QUANTILES.map(nearest))] : [];
     at("density-box").hidden = !entries.length;
     bars.density(
       entries.map(([q, share]) => ({
@@ -159,9 +163,13 @@ export function driftView(root, model) {
     );
   }
 
-  function showLabels(labels) {
+  /** Scores of the rows that were learned, and what has changed in them. */
+  function showLabels(drift) {
+    const labels = drift?.labels;
     at("labels-box").hidden = !labels;
     if (!labels) return;
+    const changed = drift.findings.filter((each) => each.significant && each.column === null);
+    at("labels-findings").replaceChildren(...changed.map(({ sentence }) => element("li", {}, sentence)));
     const known = labels.trained_accuracy !== null;
     const trained = known ? `; held-out training rows ${percentText(labels.trained_accuracy)}` : "";
     const facts = [
