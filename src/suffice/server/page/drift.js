@@ -12,6 +12,7 @@ const EVERY = 3000; // milliseconds between questions
 const MOST_CLASSES = 12;
 const MOST_FINDINGS = 30;
 const MOST_WINDOWS = 24;
+const OF_LABELS = ["accuracy", "calibration", "labels", "unknown labels"]; // tests
 const QUANTILES = [0.04, 0.1, 0.25, 0.5, 0.75, 0.9]; // of log p(x) that have bars
 
 const timeOfDay = (seconds) => new Date(1000 * seconds).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
@@ -168,7 +169,7 @@ export function driftView(root, model) {
     const labels = drift?.labels;
     at("labels-box").hidden = !labels;
     if (!labels) return;
-    const changed = drift.findings.filter((each) => each.significant && each.column === null);
+    const changed = drift.findings.filter((each) => each.significant && OF_LABELS.includes(each.test));
     at("labels-findings").replaceChildren(...changed.map(({ sentence }) => element("li", {}, sentence)));
     const known = labels.trained_accuracy !== null;
     const trained = known ? `; held-out training rows ${percentText(labels.trained_accuracy)}` : "";
