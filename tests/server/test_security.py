@@ -12,7 +12,7 @@ from asgi import ask, asked
 from suffice import NaiveBayes
 from suffice.server.app import build
 from suffice.server.hosting import Hosts, open_host
-from suffice.server.security import SAFE_HEADERS, Guard, document_policy, is_loopback
+from suffice.server.security import LARGE, MOST_LARGE, SAFE_HEADERS, Guard, document_policy, is_loopback
 from suffice.server.settings import Limits, Settings
 from suffice.server.tokens import Tokens
 
@@ -413,6 +413,32 @@ def test_more_requests_than_the_limit_are_asked_to_come_back():
     assert refused.header("retry-after") == "1"
     assert "answers 2 requests already" in refused.problem["detail"]
     assert (healthy.status, done, after, running) == (200, [200, 200], 200, 0)
+
+
+@pytest.mark.parametrize("header", [("Content-Length", str(LARGE + 1)), ("Transfer-Encoding", "chunked")])
+def test_more_large_bodies_than_memory_holds_are_asked_to_come_back(header):
+    async def drive():
+        released = asyncio.Event()
+
+        async def run(scope, receive, send):
+            await released.wait()
+            await answer(send)
+
+        app = guarded(run)
+        waiting = [asyncio.ensure_future(asked(app, "POST", "/x", [header])) for _ in range(MOST_LARGE)]
+        await asyncio.sleep(0)
+        refused = await asked(app, "POST", "/x", [header])
+        small = asyncio.ensure_future(asked(app, "POST", "/x", body=b"small"))
+        await asyncio.sleep(0)
+        released.set()
+        done = [(await each).status for each in (*waiting, small)]
+        return refused, done, (await asked(app, "POST", "/x", [header])).status
+
+    refused, done, after = asyncio.run(drive())
+    assert refused.status == 503
+    assert "large bodies" in refused.problem["detail"]
+    assert set(done) == {200}
+    assert after == 200
 
 
 def test_a_request_that_fails_makes_room():

@@ -25,6 +25,8 @@ __all__ = ["ACCESS", "SAFE_HEADERS", "Guard", "document_policy", "is_loopback", 
 LOG = logging.getLogger("suffice.server")
 ACCESS = logging.getLogger("suffice.server.access")
 
+LARGE = 1 << 20  # bytes of a body that takes a place among the large ones, as does one of unknown length
+MOST_LARGE = 32  # large bodies at once: each of them, and what is made of it, may be in memory
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 BAD_PATH = re.compile("[\x00-\x1f\x7f\\\\\ufffd]|//|/\\.\\.?(?:/|$)")  # U+FFFD: what is not UTF-8
@@ -66,7 +68,7 @@ class Guard:
         self._app, self._tokens, self._access_of = app, tokens, access_of
         self._hosts = frozenset(map(_as_host, (*LOOPBACK_HOSTS, *settings.host_names)))
         self._most, self._seconds = settings.limits.requests, settings.limits.request_seconds
-        self.running = 0
+        self.running = self._large = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -84,11 +86,18 @@ class Guard:
             sentence = f"The server answers {self._most:,} requests already. Try again in a second."
             await answer.refuse(Problem(503, sentence, {"Retry-After": "1"}))
             return
+        large = _is_large(scope)
+        if large and self._large >= MOST_LARGE:
+            sentence = f"The server reads {MOST_LARGE} large bodies already. Try again in a second."
+            await answer.refuse(Problem(503, sentence, {"Retry-After": "1"}))
+            return
         self.running += 1
+        self._large += large
         try:
             await self._run(scope, receive, answer)
         finally:
             self.running -= 1
+            self._large -= large
 
     def allows(self, scope: Scope) -> bool:
         """Whether a request passes all checks, for an application that answers some requests without the others."""
@@ -164,6 +173,15 @@ class Guard:
                 "This token allows reading only, and this address changes the model. Use a token of the scope learn.",
                 {"WWW-Authenticate": 'Bearer realm="suffice", error="insufficient_scope", scope="learn"'},
             )
+
+
+def _is_large(scope: Scope) -> bool:
+    for name, value in scope["headers"]:
+        if name == b"transfer-encoding":
+            return True
+        if name == b"content-length":
+            return len(value) > 7 or int(value) > LARGE  # the parser has checked that it is a number
+    return False
 
 
 def _check_origin(method: str, headers: dict[bytes, bytes], host: str) -> None:
