@@ -55,7 +55,8 @@ class Served:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "suffice", "serve", self.path, "--learn", "--port", "0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        with open(f"{self.path}.errors", "wb") as errors:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
 
     def wait(self) -> None:
         """Wait until the server listens."""
@@ -65,7 +66,8 @@ class Served:
             if line.startswith("listening on"):
                 self.port = int(line.rpartition(":")[2])
                 return
-        raise RuntimeError(f"the server has ended with status {self.process.wait()}")
+        with open(f"{self.path}.errors") as errors:
+            raise RuntimeError(f"the server has ended with status {self.process.wait()}: {errors.read()}")
 
     def end(self, number: signal.Signals) -> None:
         assert self.process is not None
@@ -136,22 +138,26 @@ def clients_of(served: Served, n: int) -> Iterator[list[Client]]:
 # ---------------------------------------------------------------------- parts
 
 
-def kills(folder: str, n_kills: int, n_clients: int, seed: int) -> None:
+def kills(folder: str, n_kills: int, n_clients: int, seed: int, minutes: float) -> None:
     path = os.path.join(folder, "model.suffice")
     rows = pa.table({"row": ["first", "second"], "size": [1.0, 2.0], "label": ["a", "b"]})
     suffice.NaiveBayes().fit(rows.to_reader(), "label").save(path)
     rng, served, began = random.Random(seed), Served(path), time.perf_counter()
     starts: list[float] = []
     served.start()
+    done = 0
     with clients_of(served, n_clients) as clients:
         for i in range(n_kills):
+            if time.perf_counter() - began > 60 * minutes:
+                break
+            done += 1
             started = time.perf_counter()
             if i % 8 == 7:  # while it starts
                 time.sleep(rng.uniform(0.3, 1.2))
             else:
                 served.wait()
                 starts.append(time.perf_counter() - started)
-                time.sleep(rng.uniform(0.02, 0.6))
+                time.sleep(rng.uniform(0.02, 0.4))
             served.end(signal.SIGKILL)
             served.start()
         served.wait()
@@ -164,7 +170,7 @@ def kills(folder: str, n_kills: int, n_clients: int, seed: int) -> None:
     twice = [row for row, weight in found.items() if weight != 1]
     others = set(found) - set(acknowledged) - {"first", "second"}
     print(
-        f"kills: {n_kills} in {time.perf_counter() - began:.0f} s, {n_clients} clients; "
+        f"kills: {done} in {time.perf_counter() - began:.0f} s, {n_clients} clients; "
         f"{len(acknowledged):,} rows acknowledged after {sum(each.attempts for each in clients):,} attempts, "
         f"of which {sum(each.repeated for each in clients):,} had been learned before their first answer was lost; "
         f"missing {len(missing)}, twice {len(twice)}, never acknowledged {len(others)}; "
@@ -195,16 +201,17 @@ def recovery(folder: str) -> None:
             state = os.path.join(folder, f"{len(os.listdir(folder))}")
             os.mkdir(state, 0o700)
             n_bytes = write_log(state, model, rows, labels, size)
-            started = time.perf_counter()
+            started, used = time.perf_counter(), time.process_time()
             learner = Learner.open(state, model, base="0" * 64)
-            seconds = time.perf_counter() - started
+            seconds, used = time.perf_counter() - started, time.process_time() - used
             assert learner.model.class_count_.sum() == 1000 + N_ROWS
             learner.close()
             started = time.perf_counter()
             Learner.open(state, model, base="0" * 64).close()
             again = time.perf_counter() - started
             print(
-                f"recovery: {name}: {N_ROWS:,} rows in changes of {size:,}: {seconds:.2f} s, {n_bytes / 1e6:.0f} MB; "
+                f"recovery: {name}: {N_ROWS:,} rows in changes of {size:,}: {seconds:.2f} s "
+                f"({used:.2f} s of processor time), {n_bytes / 1e6:.0f} MB; "
                 f"after a snapshot {1e3 * again:.0f} ms",
                 flush=True,
             )
@@ -293,11 +300,12 @@ def main() -> None:
     options.add_argument("--kills", type=int, default=200)
     options.add_argument("--clients", type=int, default=16)
     options.add_argument("--seconds", type=float, default=5.0)
+    options.add_argument("--minutes", type=float, default=60.0, help="of the kills, at most")
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for name, part, arguments in (
-            ("kills", kills, (chosen.kills, chosen.clients, chosen.seed)),
+            ("kills", kills, (chosen.kills, chosen.clients, chosen.seed, chosen.minutes)),
             ("recovery", recovery, ()),
             ("rates", rates, (chosen.seconds,)),
             ("full", full, ()),
