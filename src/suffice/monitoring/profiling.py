@@ -1,6 +1,6 @@
 """The profile of a model: how rows that it has not learned look to it.
 
-Rows of a fit are held out in 50 folds, or in 20 if parameters take long to compute. Each fold is subtracted from the
+Rows of a fit are held out in 50 folds, or in 20 or 5 if parameters take long to compute. Each fold is subtracted from the
 statistics of all rows, so nothing is fitted again. With fewer folds the models without a fold would differ too much
 from the model: an outlier that determines a variance would be lacking for a tenth of the rows. Other rows are scored by
 the model itself.
@@ -31,8 +31,10 @@ __all__ = ["held_out_profile", "profile_of_rows"]
 
 BINS = 24  # of a number
 MOST_ROWS = 20_000  # of a fit that are held out for a profile
-N_FOLDS, N_SLOW_FOLDS = 50, 20
+N_FOLDS, N_SLOW_FOLDS, N_WIDE_FOLDS = 50, 20, 5
 LEAST_ROWS = 20
+MOST_CELLS, LEAST_OF_WIDE = 1 << 22, 1000  # cells, and rows of a wide table
+WIDE_BLOCK = 100  # dependent columns whose parameters take long
 
 
 def held_out_profile(fitted: Fitted, table: Table, members: Membership) -> Profile | None:
@@ -50,8 +52,9 @@ def held_out_profile(fitted: Fitted, table: Table, members: Membership) -> Profi
         return None
     weights = np.ones(len(codes)) if members.weights is None else members.weights
     here = np.flatnonzero((codes >= 0) & (weights > 0))
-    if len(here) > MOST_ROWS:
-        here = evenly_spaced(here, MOST_ROWS)
+    most = min(MOST_ROWS, max(LEAST_OF_WIDE, MOST_CELLS // max(table.cells_of_row, 1)))
+    if len(here) > most:
+        here = evenly_spaced(here, most)
     if len(here) < LEAST_ROWS:
         return None
     table, members = table.take(here), members.take(here)
@@ -75,7 +78,7 @@ def _held_out(fitted: Fitted, table: Table, members: Membership) -> Scored:
     codes = members.codes
     assert codes is not None
     n, k = len(codes), len(fitted.classes)
-    n_folds = min(n, N_SLOW_FOLDS if _is_slow(fitted) else N_FOLDS)
+    n_folds = min(n, _fold_count(fitted))
     folds = np.empty(n, dtype=np.int64)
     folds[np.argsort(codes, kind="stable")] = np.arange(n) % n_folds
     order = np.argsort(folds, kind="stable")  # so that the rows of a fold are a slice
@@ -95,13 +98,17 @@ def _held_out(fitted: Fitted, table: Table, members: Membership) -> Scored:
     return scored_by_joint(fitted, density, relative if differ else whole)
 
 
-def _is_slow(fitted: Fitted) -> bool:
-    """Whether it takes long to compute the parameters from the statistics."""
+def _fold_count(fitted: Fitted) -> int:
+    """Number of folds: fewer if it takes long to compute the parameters from the statistics."""
     model = fitted.current_model
-    return any(
+    pairs = list(zip(model.blocks, model.statistics, strict=True))
+    if any(len(block.names) > WIDE_BLOCK and not block.independent for block, _ in pairs):
+        return N_WIDE_FOLDS
+    slow = any(
         block.member or block.family.keeps_choices or block.family.reads == "documents" or block.family.iterates(each)
-        for block, each in zip(model.blocks, model.statistics, strict=True)
+        for block, each in pairs
     )
+    return N_SLOW_FOLDS if slow else N_FOLDS
 
 
 def _profile(
