@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^]]*\]\((?:\.\./)?images/(\w+)\.png\)")
 MADE_ELSEWHERE = {
     **dict.fromkeys(("report", "monitoring"), "make_report.py"),
-    **dict.fromkeys(("serve_predict", "serve_teach", "serve_file", "serve_phone"), "make_server.py"),
+    **dict.fromkeys(("serve_predict", "serve_file", "serve_teach", "serve_drift", "serve_phone"), "make_server.py"),
 }
 DPI = 150
 

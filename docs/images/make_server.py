@@ -33,11 +33,13 @@ READY = f"{VIEWS} [data-view=predict][aria-busy=false]"
 
 
 def models(folder: Path) -> None:
-    """Fit two models, and write a table to score."""
+    """Fit two models, and write tables to score: one with longer petals."""
     iris = load_iris(as_frame=True)
     flowers = iris.data.assign(species=iris.target_names[iris.target])
     flowers.iloc[::2].to_csv(folder / "known.csv", index=False)
     flowers.iloc[1::2].sample(frac=1, random_state=0).to_csv(folder / "flowers.csv", index=False)
+    longer = flowers.assign(**{"petal length (cm)": flowers["petal length (cm)"] + 1.5})
+    longer.drop(columns="species").to_csv(folder / "moved.csv", index=False)
     suffice.fit(folder / "known.csv", "species").save(folder / "flowers.suffice")
     labels = ["spam"] * len(SPAM) + ["ham"] * len(HAM)
     suffice.TextNaiveBayes().fit([*SPAM, *HAM], labels).save(folder / "spam.suffice")
@@ -90,7 +92,7 @@ class Photographer:
         shot = self.browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
         image = IMAGES / f"{name}.png"
         picture = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
-        picture.quantize(128, dither=Image.Dither.NONE).save(image, optimize=True)
+        picture.quantize(256, dither=Image.Dither.NONE).save(image, optimize=True)
         print(f"{image.name}: {image.stat().st_size / 1000:.0f} kB")
 
 
@@ -112,6 +114,12 @@ def photographs(camera: Photographer, folder: Path) -> None:
     camera.wait(f"return document.querySelector('{VIEWS} [data-scored]:not([hidden])')")
     camera.run("window.scrollTo(0, 0)")
     camera.save("serve_file")
+    chooser = camera.browser.find_element("css selector", f"{VIEWS} input[type=file]")
+    chooser.send_keys(str(folder / "moved.csv"))
+    camera.wait(f"return document.querySelector('{VIEWS} [data-file-title]').textContent === 'moved.csv'")
+    camera.open("flowers/drift", 1100, 720, dark=True)
+    camera.wait(f"return document.querySelector('{VIEWS} [data-findings] li')")
+    camera.save("serve_drift")
     camera.open("flowers/predict", 360, 740)
     camera.enter("[data-column^='petal length'] input[type=number]", "4.9")
     camera.save("serve_phone")
