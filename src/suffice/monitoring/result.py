@@ -42,7 +42,7 @@ class Finding:
         The compared figure in the reference and in the window; None if there is none.
     effect : float
         Size of the change: for numbers, the larger of the shift of the mean in standard deviations and half of
-        |log of the ratio of variances|; for levels, labels and class shares, the total variation distance; for a
+        absolute log of the ratio of variances; for levels, labels and class shares, the total variation distance; for a
         share, its difference.
     windows : int
         Number of windows, newest last, that were merged for this test; 1 for the newest alone.
