@@ -295,7 +295,7 @@ def test_models_without_a_profile_say_what_they_cannot_test():
     rng = np.random.default_rng(0)
     X, y = rows(500, rng)
     model = NaiveBayes().fit(X, y)
-    A, b = rows(100, rng)
+    A, b = rows(400, rng)
     withheld = {each.test: each.sentence for each in model.monitor().check(model.monitor().window(A, b)).withheld}
     assert {"log p(x)", "class shares", "accuracy", "calibration"} <= set(withheld)
     assert all("suffice.fit" in each and "model.monitor(X)" in each for each in withheld.values())

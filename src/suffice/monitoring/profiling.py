@@ -1,7 +1,7 @@
 """The profile of a model: how rows that it has not learned look to it.
 
-Rows of a fit are held out in 50 folds, or in 20 or 5 if parameters take long to compute. Each fold is subtracted from the
-statistics of all rows, so nothing is fitted again. With fewer folds the models without a fold would differ too much
+Rows of a fit are held out in 50 folds, or in 20 or 5 if parameters take long to compute. Each fold is subtracted from
+the statistics of all rows, so nothing is fitted again. With fewer folds the models without a fold would differ too much
 from the model: an outlier that determines a variance would be lacking for a tenth of the rows. Other rows are scored by
 the model itself.
 """
