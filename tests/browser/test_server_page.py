@@ -18,6 +18,7 @@ from pages import CONTRAST, SET_VALUE, console_messages, network_requests
 from report_pages import HOSTILE, hostile_table, mixed_table
 from running_server import running_server
 from suffice import NaiveBayes, TextNaiveBayes
+from suffice.text.mail import read_mail
 
 MAILS = ["cheap pills, buy now", "Lunch at noon?", "buy cheap watches, cheap!", "the report for tomorrow"]
 SET_VALUES = 'element.value = 1 + i / 80; element.dispatchEvent(new Event("input", { bubbles: true }));'
@@ -353,6 +354,14 @@ def test_bad_files_are_refused_with_a_sentence(page, browser, folder):
     assert "422" in message
     shown.send(folder / "flowers.csv")
     assert not shown.one("[data-error]").is_displayed()
+
+
+def test_a_mail(page, folder, tmp_path):
+    (tmp_path / "mail.eml").write_text("Subject: lunch\nFrom: a@example.org\n\ncheap pills at noon\n")
+    shown = page("spam", "file")
+    shown.send(tmp_path / "mail.eml")
+    expected = suffice.load(folder / "spam.suffice").predict_proba([read_mail(tmp_path / "mail.eml").text])[0]
+    assert [float(shown.column(f"p({label})")[0]) for label in ("ham", "spam")] == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_dropped_file(page, folder):

@@ -245,3 +245,26 @@ def test_ready_before_and_after(tmp_path):
     answer = client.get("/ready")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert client.get("/health").status_code == 200
+
+
+def test_a_table_keeps_its_columns(client, table):
+    X, y = table
+    sent = X.assign(label=y, note="a,b")
+    content, headers = sent.to_csv(index=False).encode(), {"Content-Type": "text/csv"}
+    answer = client.post("/models/mixed/predict?keep=all", content=content, headers=headers)
+    found = pd.read_csv(io.BytesIO(answer.content))
+    pd.testing.assert_frame_equal(found[list(sent)], pd.read_csv(io.BytesIO(content)))
+    model = suffice.loads(client.get("/models/mixed/model").content)
+    names = [*sent, "predicted label", *(f"p({label})" for label in model.classes_)]
+    assert list(found) == names
+    assert np.allclose(found[names[-3:]], model.predict_proba(X), rtol=0, atol=1e-15)
+
+
+def test_rows_that_a_person_tries_out_are_not_watched(one):
+    client, _ = one
+    rows = {"rows": [{"a": 50.0, "b": 0.0}] * 40}
+    assert client.post("/predict?watch=no", json=rows).json() == client.post("/predict?watch=no", json=rows).json()
+    assert client.get("/drift").json()["open"] is None
+    client.post("/predict", json=rows)
+    assert client.get("/drift").json()["open"]["rows"] == 40
+    assert client.post("/predict?watch=maybe", json=rows).status_code == 400

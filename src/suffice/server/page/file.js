@@ -27,6 +27,8 @@ const TYPES = {
   txt: "text/plain",
 };
 
+const TABLES = [TYPES.csv, TYPES.parquet, TYPES.arrow, TYPES.jsonl]; // whose columns can be kept
+
 /** The Content-Type and the Content-Encoding of a file by its name; null for a file that is not read. */
 export function headersOf(name) {
   const parts = name.toLowerCase().split(".");
@@ -104,7 +106,7 @@ export function fileView(root, model, open) {
 
   /** All answers of a file: the first rows, the counts of all rows, and the whole as a Blob. */
   async function answersOf(file, headers, signal) {
-    const path = `${model.address("predict")}?keep=all`;
+    const path = `${model.address("predict")}${TABLES.includes(headers["Content-Type"]) ? "?keep=all" : ""}`;
     const about = { ...headers, Accept: "text/csv" };
     const response = await ask(path, { method: "POST", body: file, headers: about, signal });
     const found = { header: null, rows: [], n: 0, counts: classes.map(() => 0), right: 0, blob: new Blob([]) };
