@@ -197,8 +197,11 @@ def test_ports_of_the_administrator_and_other_reasons():
     assert str(found) == "The server cannot listen on 127.0.0.1, port 80: no buffer space."
 
 
-def test_addresses_as_a_browser_takes_them():
+def test_addresses_as_a_browser_takes_them(tmp_path):
     with listen("0.0.0.0", 0) as listening:
         assert address_of(listening) == f"http://127.0.0.1:{listening.getsockname()[1]}"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s"))
+        assert address_of(listening) == f"unix:{tmp_path / 's'}"
     with socket.socket(socket.AF_INET6) as unbound:
         assert address_of(unbound) == "http://[::1]:0"

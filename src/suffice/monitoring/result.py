@@ -41,7 +41,7 @@ class Finding:
     reference, observed : object
         The compared figure in the reference and in the window; None if there is none.
     effect : float
-        Size of the change: for numbers, the larger of the shift of the mean in standard deviations and half of
+        Size of the change: for numbers, the larger of the shift of the mean in standard deviations and half of the
         absolute log of the ratio of variances; for levels, labels and class shares, the total variation distance; for a
         share, its difference.
     windows : int

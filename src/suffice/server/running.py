@@ -88,12 +88,14 @@ def _not_bound(error: OSError, host: str, port: int) -> InputError:
 
 
 def address_of(listening: socket.socket) -> str:
-    """The address of a socket as a browser takes it.
+    """The address of a socket as a browser takes it, or the path of one in the file system.
 
     >>> with listen("127.0.0.1", 0) as listening:
     ...     address_of(listening).rpartition(":")[0]
     'http://127.0.0.1'
     """
+    if listening.family == getattr(socket, "AF_UNIX", None):
+        return f"unix:{listening.getsockname()}"
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
