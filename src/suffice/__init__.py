@@ -42,6 +42,7 @@ Check it::
     tests of its assumptions         diagnose(model, X, y)
     held-out scores                  suffice.model_selection.cross_validate, leave_one_out
     against logistic regression      suffice.comparison.compare(X, y)
+    drift of new rows                model.monitor()
 
 Change it::
 
@@ -56,8 +57,8 @@ Extend it::
     tests of a new family            suffice.testing.check_family
 
 Errors and warnings are in ``suffice.exceptions``; ``SufficeError`` and ``SufficeWarning`` are their base classes. In a
-shell, ``suffice --help`` lists the commands. The documentation is in ``docs/`` of the repository; ``make docs`` builds
-it as a site.
+shell, ``suffice --help`` lists the commands; ``suffice serve`` answers requests over HTTP. The documentation is in
+``docs/`` of the repository; ``make docs`` builds it as a site.
 """
 
 from __future__ import annotations
