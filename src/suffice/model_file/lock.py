@@ -105,8 +105,11 @@ def _acquire(lock_path: str, deadline: float) -> int | None:
 def _open(lock_path: str) -> int:
     try:
         return os.open(lock_path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o666)
-    except PermissionError:
-        return os.open(lock_path, os.O_RDONLY | NO_LINKS)  # made by another user; reading is enough to lock it
+    except PermissionError as error:
+        try:
+            return os.open(lock_path, os.O_RDONLY | NO_LINKS)  # made by another user; reading is enough to lock it
+        except FileNotFoundError:  # it could not be made
+            raise error from None
 
 
 def _release(lock_path: str, descriptor: int) -> None:
