@@ -25,7 +25,7 @@ class Reply:
         assert self.header("content-type") == "application/problem+json", self
         document = json.loads(self.body)
         assert document["status"] == self.status
-        assert document["detail"].endswith("."), document
+        assert document["detail"].endswith((".", "?", ".)")), document
         return document
 
 

@@ -27,7 +27,7 @@ class Answer:
         assert self.headers["content-type"] == "application/problem+json", self
         document = json.loads(self.body)
         assert document["status"] == self.status
-        assert document["detail"].endswith("."), document
+        assert document["detail"].endswith((".", "?", ".)")), document
         return document
 
 
