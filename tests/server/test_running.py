@@ -164,7 +164,7 @@ def test_a_socket_of_systemd():
         done = subprocess.run(
             [sys.executable, "-c", code],
             env={**os.environ, "LISTEN_FDS": "1"},
-            preexec_fn=lambda: os.dup2(number, 3),
+            preexec_fn=lambda: (os.dup2(number, 3), os.set_inheritable(3, True)),
             close_fds=False,
             capture_output=True,
             text=True,
