@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import threading
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -14,6 +15,7 @@ from suffice.server.hosting import Host, Hosts
 from suffice.server.learner import Learner
 from suffice.server.metrics import BOUNDS, LEFT, OTHER, Metered, Metrics
 from suffice.server.settings import Settings
+from suffice.server.watching import Watch
 
 ROUTES = ["/predict", "/health", "/models"]
 
@@ -138,6 +140,20 @@ def test_state_of_the_models():
     assert found["suffice_model_classes", ("model", "given")] == 2
     assert ("suffice_model_rows", ("model", "given")) not in found
     assert found["process_open_fds",] > 0
+
+
+def test_drift_of_the_last_window():
+    rng = np.random.default_rng(0)
+    host = served(model=NaiveBayes().fit(rng.normal(size=(500, 2)), np.resize(["a", "b"], 500)))
+    host.watch = Watch(host.unchanging, Settings(window_seconds=1e-6))
+    metrics = Metrics(Hosts([host]), ROUTES)
+    assert samples(metrics)["suffice_drift_alarm", ("model", "m")] == 0
+    host.watch.observe(rng.normal(3.0, size=(300, 2)), 300)
+    host.watch.look()  # the window ends
+    found = samples(metrics)
+    assert found["suffice_drift_alarm", ("model", "m")] == 1
+    assert found["suffice_drift_findings", ("model", "m")] >= 2
+    host.close()
 
 
 def test_state_of_what_was_learned(tmp_path):

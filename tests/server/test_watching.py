@@ -68,6 +68,7 @@ def test_windows_end_and_alarms_come_from_them(watched, monkeypatch):
         now[0] += 61
         found = watch.to_dict()
         assert found["alarm"] is (shift > 0)
+        assert (watch.n_findings >= 3) is (shift > 0)
         assert found["open"] is None
     assert [each["alarm"] for each in found["windows"]] == [False, True, False]  # newest first
     assert [each["rows"] for each in found["windows"]] == [200] * 3

@@ -182,6 +182,11 @@ GAUGES = (
         "1 if the rows of the last window that has ended differ from the training rows.",
         lambda host: None if host.watch is None else float(host.watch.alarm),
     ),
+    (
+        "suffice_drift_findings",
+        "Significant findings of the last window that has ended.",
+        lambda host: None if host.watch is None else host.watch.n_findings,
+    ),
     ("suffice_model_classes", "Classes of the model.", lambda host: len(host.fitted.classes)),
 )
 

@@ -185,8 +185,16 @@ class Watch:
     @property
     def alarm(self) -> bool:
         """Whether one of the newest windows that have ended raised an alarm."""
+        return any(each.alarm for each in self._newest())
+
+    @property
+    def n_findings(self) -> int:
+        """Number of significant findings of the newest windows that have ended."""
+        return sum(len(each.significant) for each in self._newest())
+
+    def _newest(self) -> list[Drift]:
         sequences = [self._predicted] if self._learned is None else [self._predicted, self._learned]
-        return any(each.closed[-1].drift.alarm for each in sequences if each.closed)
+        return [each.closed[-1].drift for each in sequences if each.closed]
 
     def look(self) -> Drift | None:
         """What the open window of predicted rows shows now, if it has rows."""
