@@ -51,12 +51,20 @@ def _opened(raw: RawInput, coded: Collection[str] = ()) -> Iterator[tuple[ArrowR
     if not head.startswith(b"PAR1"):
         problem = "it is empty" if not head else "it does not start with PAR1"
         raise InputError(f"{raw.name} is not a Parquet file: {problem}.", file=raw.name)
-    # Reading page by page keeps memory independent of the size of row groups; pre-buffering would hold whole groups.
-    options = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
     with (
         raw.random_access() as place,
         arrow_errors(raw.name, "a Parquet file"),
-        pq.ParquetFile(place, read_dictionary=list(coded), **options) as file,
+        pq.ParquetFile(
+            place,
+            read_dictionary=list(coded),
+            # Reading page by page keeps memory independent of the size of row groups; pre-buffering would hold whole
+            # groups.
+            pre_buffer=False,
+            page_checksum_verification=True,
+            # A copy of the input is mapped into memory, because a buffer grows to the length that a page claims. Other
+            # programs may shorten other files, which ends a process that has mapped them.
+            **({"memory_map": True} if raw.path is None and isinstance(place, str) else {"buffer_size": 1 << 20}),
+        ) as file,
     ):
         yield file, isinstance(place, str)
 
