@@ -78,6 +78,12 @@ def unpacked_bomb():
     return written(pa.table({"x": np.ones(1_000_000), "color": pa.array(["red"] * 1_000_000)}), "parquet")
 
 
+def page_of_two_gigabytes():
+    """A Parquet file whose first page claims to have two gigabytes."""
+    size = FILE.index(b"\x15\x04\x15\xc0\x0c\x15") + 7  # within the number of compressed bytes
+    return FILE[:size] + b"\xff\xff\xff\x7f" + FILE[size:]
+
+
 # name: (path, Content-Type, body, statuses, words)
 DOCUMENTS = {
     "not json": ("/predict", JSON, b"size=1", 400, "not JSON"),
@@ -192,6 +198,7 @@ DOCUMENTS = {
     "parquet without a head": ("/predict", PARQUET, FILE[100:], 400, ""),
     "parquet of a huge footer": ("/predict", PARQUET, FILE[:-8] + b"\xff\xff\xff\x7fPAR1", 400, ""),
     "parquet of many rows": ("/predict", PARQUET, unpacked_bomb(), 413, "5,000"),
+    "parquet page of two gigabytes": ("/predict", PARQUET, page_of_two_gigabytes(), 400, "damaged"),
     "table without labels": ("/learn", CSV, b"x,color\n1,red\n", (400, 422), ""),
     "table with an unknown label": ("/learn?target=y", CSV, b"x,color,y\n1,red,purple\n", 422, "purple"),
     "table without the target": ("/learn?target=z", CSV, b"x,color,y\n1,red,a\n", (400, 422), "z"),
@@ -473,6 +480,12 @@ def test_nothing_is_left(server):
     assert after[0] <= threads + 8  # of pools that grow up to their size
     assert after[1] < memory + 30  # megabytes, after 1,400 requests
     assert server.is_healthy()
+
+
+def test_no_request_took_much_memory(server):
+    with open(f"/proc/{server.process.pid}/status") as file:
+        peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+    assert peak < 700 * 1024
 
 
 def test_the_server_has_not_stumbled(server):
