@@ -231,6 +231,8 @@ def test_unexpected_errors_are_bugs(folder, monkeypatch):
         (MemoryError(), "not enough memory"),
         (PermissionError(errno.EACCES, "Permission denied", "x.csv"), "'x.csv': permission denied."),
         (ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow"), "pip install 'suffice[files]'"),
+        (ModuleNotFoundError("No module named 'x.y'", name="uvicorn.config"), "uvicorn: pip install 'suffice[server]'"),
+        (ModuleNotFoundError("No module named 'starlette'", name="starlette"), "pip install 'suffice[server]'"),
         (ValueError("Input X contains NaN.\nUse HistGradientBoostingClassifier"), "Input X contains NaN."),
     ],
 )

@@ -50,6 +50,7 @@ SENTENCE_END = re.compile(r"(?<=[.?]) +(?=[A-Z\0])")
 PLACEHOLDER = re.compile("\0([0-9]+)\0")
 OPTIONS, GENERAL = "Options", {"--quiet", "--debug", "--help"}
 CLICK_WIDTH, LEAST_WIDTH = 50, 20  # characters of a line of help, at least: click's, and on a narrower terminal
+EXTRAS = {"pyarrow": "files"} | dict.fromkeys(["httptools", "prometheus_client", "starlette", "uvicorn"], "server")
 BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process ended by SIGPIPE or SIGINT
 
 
@@ -389,8 +390,8 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "There is not enough memory. Read fewer columns (--columns, --ignore), or use fewer words (--slots)."
     if isinstance(error, ModuleNotFoundError):
-        extra = "files" if error.name == "pyarrow" else "cli"
-        return f"This needs {error.name}: pip install 'suffice[{extra}]'"
+        package = (error.name or "").partition(".")[0]
+        return f"This needs {package}: pip install 'suffice[{EXTRAS.get(package, 'cli')}]'"
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror.lower()}."
