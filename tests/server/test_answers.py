@@ -324,8 +324,8 @@ def test_nearly_equal_posteriors_get_the_label_of_predict(app):
 
 def test_classes_are_named_by_their_texts():
     fitted = MODELS["array"].fitted_
-    assert class_named(fitted, "true") is True
-    assert class_named(fitted, None) is None
+    assert class_named(fitted.classes, "true") is True
+    assert class_named(fitted.classes, None) is None
     with pytest.raises(ClassError, match="Did you mean 'spam'"):
         class_named(MODELS["mixed"].fitted_, "spum")
 

@@ -197,6 +197,18 @@ def test_unlearning_is_exact(one):
     assert np.allclose(current(client).predict_proba(grid), model.predict_proba(grid), rtol=1e-12, atol=0)
 
 
+def test_a_class_without_rows_can_be_learned_again(tmp_path):
+    NaiveBayes().fit([[0.0], [1.0], [4.0], [5.0], [9.0]], ["a", "a", "b", "b", "c"]).save(tmp_path / "m.suffice")
+    settings = Settings(learn=True)
+    hosts = Hosts([open_host("m", str(tmp_path / "m.suffice"), settings)])
+    with TestClient(build(hosts, settings), base_url="http://localhost") as client:
+        body = {"rows": [[9.0]], "labels": ["c"]}
+        assert client.post("/unlearn", json=body).json()["weight"] == 4
+        assert client.get("/models/m").json()["classes"] == ["a", "b"]
+        assert client.post("/learn", json=body).json()["weight"] == 5
+        assert client.get("/models/m").json()["classes"] == ["a", "b", "c"]
+
+
 def test_a_prior_is_that_of_the_library(one):
     client, model = one
     assert client.post("/prior", json={"prior": {"up": 0.25, "down": 0.75}}).json()["version"] == 1

@@ -143,7 +143,7 @@ def open_host(name: str, path: str, settings: Settings, state: str | None = None
 
         folder = state if state is not None else f"{path}.state"
         try:
-            host.learner = Learner.open(folder, load(path), base=digest, new_classes=settings.new_classes)
+            host.learner = Learner.open(folder, model, base=digest, new_classes=settings.new_classes)
         except ModelFileError as error:
             error.page = PAGE  # the error is about the folder
             raise

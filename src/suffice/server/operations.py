@@ -15,8 +15,8 @@ from suffice import bayes
 from suffice.engines.prediction_tables import LOG_DENSITY, predicted_labels, prediction_names, prediction_table
 from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import ClassError, did_you_mean, listed, short
-from suffice.learning.fitted import Fitted
 from suffice.sources.engine_types import ArrowTable
+from suffice.statistics import ClassAxis
 from suffice.tables.cell_values import json_value, value_text
 
 if TYPE_CHECKING:
@@ -208,14 +208,14 @@ def _part_value(part: Part) -> str | None:
     return value_text(part["value"] if "column" in part else part["count"]) or None
 
 
-def class_named(fitted: Fitted, text: str | None, argument: str = "label") -> Hashable:
+def class_named(classes: ClassAxis, text: str | None, argument: str = "label") -> Hashable:
     """The class that a text of an address names; None for None.
 
     Raises `ClassError` if there is none.
     """
     if text is None:
         return None
-    labels: list[Hashable] = fitted.classes.labels.tolist()
+    labels: list[Hashable] = classes.labels.tolist()
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return label

@@ -81,7 +81,7 @@ def given_prior(document: Any, fitted: Fitted) -> str | dict[Hashable, float]:
         raise Problem(
             422, f'"prior" is {described(prior)}; expected {listed(list(PRIORS))} or a number for each class.'
         )
-    found = {class_named(fitted, name, "prior"): _probability(value, name) for name, value in prior.items()}
+    found = {class_named(fitted.classes, name, "prior"): _probability(value, name) for name, value in prior.items()}
     missing = [label for label in fitted.classes.labels.tolist() if label not in found]
     if missing:
         raise Problem(422, f"The prior has no probability for {listed(missing)}. Give one for each class.")
@@ -140,4 +140,4 @@ def _class(fitted: Fitted, label: Any) -> Hashable:
     if isinstance(label, list | dict):
         raise Problem(422, f'"class" is {described(label)}; expected one of {listed(labels)}.', argument="class")
     found = next((each for each in labels if each == label and isinstance(each, bool) == isinstance(label, bool)), None)
-    return class_named(fitted, str(label), "class") if found is None else found
+    return class_named(fitted.classes, str(label), "class") if found is None else found

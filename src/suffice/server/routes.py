@@ -165,7 +165,7 @@ async def explain(request: Request) -> Response:
     """The parts of the log-odds of each row."""
     host, query = host_of(request), _query(request, "class", "against")
     model = host.model
-    classes = [class_named(model.fitted_, query.get(name), name) for name in ("class", "against")]
+    classes = [class_named(model.fitted_.classes, query.get(name), name) for name in ("class", "against")]
     if classes[0] is not None and classes[0] == classes[1]:
         raise Problem(422, "class and against name the same class. Leave one of them out.", argument="against")
     operation = Explain(model, _limits(request).explained, _counted(host, "explained"), *classes)
@@ -224,6 +224,7 @@ async def _changed_by_rows(request: Request, kind: Literal["learn", "unlearn"]) 
         label=query.get("label"),
         weights=query.get("weights"),
         new_classes=settings.new_classes,
+        classes=host.fitted.classes.union(host.unchanging.fitted_.classes),  # also those whose rows were all unlearned
     )
     before = host.fitted
     change = Change(kind, found.rows, found.labels, found.weights, digest=found.digest)

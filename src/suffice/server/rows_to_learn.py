@@ -20,6 +20,7 @@ from suffice.server.row_plans import numbers, plan_of, table_of
 from suffice.server.settings import Limits
 from suffice.server.table_streams import WholeBody
 from suffice.sources.engine_types import ArrowTable
+from suffice.statistics import ClassAxis
 
 if TYPE_CHECKING:
     from starlette.types import Receive
@@ -60,6 +61,7 @@ async def rows_to_learn(
     label: str | None = None,
     weights: str | None = None,
     new_classes: bool = False,
+    classes: ClassAxis | None = None,
 ) -> RowsToLearn:
     """Read rows with labels; raises `Problem` or `SufficeError`.
 
@@ -77,11 +79,14 @@ async def rows_to_learn(
         The column of weights of a table.
     new_classes : bool
         Whether a label may be none of the classes of the model.
+    classes : ClassAxis, optional
+        The classes of the model; by default those that it has now.
     """
     headers = list(headers)
     form = body_form(headers)
     body = await read_whole(headers, receive, limits)
     target = fitted.target if target is None else target
+    known = fitted.classes if classes is None else classes
 
     def read() -> RowsToLearn:
         with without_warnings():
@@ -89,10 +94,10 @@ async def rows_to_learn(
         if label is not None:
             if labels is not None:
                 raise Problem(400, "The rows have labels of their own. Leave out ?label= in the address.")
-            labels = [_given(fitted, label, new_classes=new_classes)] * rows.num_rows
+            labels = [_given(known, label, new_classes=new_classes)] * rows.num_rows
         if labels is None:
             raise _without_labels(fitted, form, target)
-        _check_labels(fitted, labels, new_classes=new_classes)
+        _check_labels(known, labels, new_classes=new_classes)
         return RowsToLearn(rows, labels, _checked_weights(of_rows), hashlib.sha256(body).digest())
 
     return await asyncio.to_thread(read)
@@ -148,17 +153,17 @@ def _without_labels(fitted: Fitted, form: Form, target: str | None) -> Problem:
     return Problem(400, "The column of labels is not known. Name it in the address, as in ?target=label.")
 
 
-def _given(fitted: Fitted, label: str, *, new_classes: bool) -> Hashable:
+def _given(classes: ClassAxis, label: str, *, new_classes: bool) -> Hashable:
     """The class that a text of the address names; a new one if it may be new and the classes are texts."""
     try:
-        return class_named(fitted, label)
+        return class_named(classes, label)
     except ClassError:
-        if new_classes and all(isinstance(each, str) for each in fitted.classes.labels.tolist()):
+        if new_classes and all(isinstance(each, str) for each in classes.labels.tolist()):
             return label
         raise
 
 
-def _check_labels(fitted: Fitted, labels: Sequence[Any], *, new_classes: bool) -> None:
+def _check_labels(classes: ClassAxis, labels: Sequence[Any], *, new_classes: bool) -> None:
     """Raise unless each row has a label, which is a class of the model or may be new."""
     plain = str | int | float | bool
     for wrong, problem in (
@@ -170,7 +175,7 @@ def _check_labels(fitted: Fitted, labels: Sequence[Any], *, new_classes: bool) -
     ):
         if wrong:
             raise InputError.in_row(problem, rows=wrong)
-    known = set(fitted.classes.labels.tolist())
+    known = set(classes.labels.tolist())
     kinds = {type(each) for each in known}
     unknown = [
         i for i, each in enumerate(labels) if each not in known or (isinstance(each, bool) and bool not in kinds)
@@ -178,19 +183,19 @@ def _check_labels(fitted: Fitted, labels: Sequence[Any], *, new_classes: bool) -
     if not unknown:
         return
     first = labels[unknown[0]]
-    classes = listed(fitted.classes.labels.tolist())
+    names = listed(classes.labels.tolist())
     if new_classes:
         other = [i for i in unknown if isinstance(first, plain) and type(labels[i]) not in kinds]
         if other:
             raise ClassError(
                 f"Row {other[0]} has the label {short(labels[other[0]])}, which is of another type than the classes "
-                f"{classes}.",
+                f"{names}.",
                 rows=other,
             )
         return
     raise ClassError(
         f"Row {unknown[0]} has the label {short(first)}, which is not a class of the model."
-        f"{did_you_mean(first, known)} Its classes are {classes}; the option --new-classes of suffice serve allows "
+        f"{did_you_mean(first, known)} Its classes are {names}; the option --new-classes of suffice serve allows "
         "others.",
         rows=unknown,
     )
