@@ -323,11 +323,11 @@ def test_nearly_equal_posteriors_get_the_label_of_predict(app):
 
 
 def test_classes_are_named_by_their_texts():
-    fitted = MODELS["array"].fitted_
-    assert class_named(fitted.classes, "true") is True
-    assert class_named(fitted.classes, None) is None
+    classes = MODELS["array"].fitted_.classes
+    assert class_named(classes, "true") is True
+    assert class_named(classes, None) is None
     with pytest.raises(ClassError, match="Did you mean 'spam'"):
-        class_named(MODELS["mixed"].fitted_, "spum")
+        class_named(MODELS["mixed"].fitted_.classes, "spum")
 
 
 # ---------------------------------------------------------------------- rows to learn
