@@ -33,10 +33,10 @@ import pyarrow as pa
 
 import suffice
 from suffice.exceptions import SufficeError
-from suffice.server.changes import labelled_rows
-from suffice.server.learner import Bounds, Change, Learner
-from suffice.server.recovery import create_log
-from suffice.server.runs import Entry, Run, RunWriter
+from suffice.server.log.changes import labelled_rows
+from suffice.server.log.learner import Bounds, Change, Learner
+from suffice.server.log.recovery import create_log
+from suffice.server.log.runs import Entry, Run, RunWriter
 
 N_ROWS = 100_000
 N_COLUMNS = 20

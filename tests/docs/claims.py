@@ -48,7 +48,7 @@ from suffice.model_file import container, encoding
 from suffice.naive_bayes import GaussianNB, text_specification
 from suffice.numerics import number_range
 from suffice.report import compact, summarizing
-from suffice.server import log_keeping, receipts
+from suffice.server.log import log_keeping, receipts
 from suffice.sources import spark
 from suffice.sources.files import cell_formats, opening
 from suffice.statistics import bin_counts, bins, cuts, patterns, scatter_sums, subtraction

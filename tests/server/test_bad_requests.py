@@ -26,7 +26,7 @@ import suffice
 from raw_http import SECONDS, Client, head, post, request
 from running_server import running_server, text_of
 from suffice import TextNaiveBayes
-from suffice.server.bodies import MEDIA_TYPES
+from suffice.server.rows.bodies import MEDIA_TYPES
 
 LIMITS = {"document": 200_000, "body": 2_000_000, "rows": 5_000, "cells": 8_000, "head-seconds": 1, "idle-seconds": 1}
 CSV, NDJSON, ARROW, PARQUET = (MEDIA_TYPES[each] for each in ("csv", "jsonl", "arrow", "parquet"))

@@ -5,8 +5,8 @@ import pytest
 
 from suffice import NaiveBayes
 from suffice.exceptions import InputError, ModelFileError, ModelFileMissingError
-from suffice.server.changes import Change
 from suffice.server.hosting import named_paths, open_host
+from suffice.server.log.changes import Change
 from suffice.server.settings import Settings
 
 

@@ -10,9 +10,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.server.changes import Change
 from suffice.server.hosting import Host, Hosts
-from suffice.server.learner import Learner
+from suffice.server.log.changes import Change
+from suffice.server.log.learner import Learner
 from suffice.server.metrics import BOUNDS, LEFT, OTHER, Metered, Metrics
 from suffice.server.settings import Settings
 from suffice.server.watching import Watch

@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 
 import suffice
-from suffice.server import journal
-from suffice.server.learner import Bounds, Change, Learner
+from suffice.server.log import journal
+from suffice.server.log.learner import Bounds, Change, Learner
 
 for each in ("suffice.api", "safetensors.numpy", "email.parser", "pyarrow.pandas_compat"):
     import_module(each)  # what a process imports when it learns for the first time

@@ -39,7 +39,8 @@ def drawn_tables(
 ) -> Iterator[ArrowTable]:
     """Draw rows as Arrow tables, with the class in the column `label`; there is at least one table.
 
-    ``name`` begins the message of an error. Raises `InputError` if the model has no distribution p(x | y) to draw rows from.
+    ``name`` begins the message of an error. Raises `InputError` if the model has no distribution p(x | y) to draw rows
+    from.
     """
     fitted = model.fitted_
     if not hasattr(model, "sample"):

@@ -15,10 +15,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from suffice.server.hosting import Hosts
-from suffice.server.hot_path import HotPath
 from suffice.server.metrics import Metered, Metrics
 from suffice.server.problems import MEDIA_TYPE, Problem, problem_of
 from suffice.server.routes import ENDPOINTS, Answer, access_of
+from suffice.server.rows.hot_path import HotPath
 from suffice.server.security import Guard
 from suffice.server.settings import Settings
 from suffice.server.tokens import Tokens

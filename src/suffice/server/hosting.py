@@ -17,7 +17,7 @@ from suffice.server.problems import Problem
 from suffice.server.settings import Settings, Verb
 
 if TYPE_CHECKING:
-    from suffice.server.learner import Learner
+    from suffice.server.log.learner import Learner
     from suffice.server.watching import Watch
 
 __all__ = ["Host", "Hosts", "named_paths", "open_host"]
@@ -139,7 +139,7 @@ def open_host(name: str, path: str, settings: Settings, state: str | None = None
     model, digest = load(path), _digest(path)
     host = Host(name, path, settings, model)
     if settings.learn:
-        from suffice.server.learner import Learner
+        from suffice.server.log.learner import Learner
 
         folder = state if state is not None else f"{path}.state"
         try:

@@ -23,8 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from suffice import __version__
 from suffice.exceptions import SufficeError
 from suffice.server.hosting import Host, Hosts
+from suffice.server.log.snapshots import Contents, log_path, model_path
 from suffice.server.settings import Verb
-from suffice.server.snapshots import Contents, log_path, model_path
 
 __all__ = ["Metered", "Metrics"]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from suffice import __version__
-from suffice.server.bodies import MEDIA_TYPES, TABLES
 from suffice.server.description import Description, describe
 from suffice.server.hosting import Hosts
 from suffice.server.problems import MEDIA_TYPE
+from suffice.server.rows.bodies import MEDIA_TYPES, TABLES
 from suffice.server.schemas import COMMON, EXAMPLE_TEXT, Json, csv_of, example_row, object_of, reference, schemas_of
 from suffice.server.settings import Access, Settings
 

@@ -16,19 +16,19 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from suffice.exceptions import SufficeError, did_you_mean, listed, short
-from suffice.server.answers import answer, written_rows
-from suffice.server.bodies import MEDIA_TYPES, answer_form, body_form, read_whole
-from suffice.server.changes import Change, Receipt
 from suffice.server.description import describe
 from suffice.server.hosting import Host, Hosts
-from suffice.server.json_rows import parse
+from suffice.server.log.changes import Change, Receipt
 from suffice.server.openapi import document
-from suffice.server.operations import Explain, Operation, Predict, Score, class_named
 from suffice.server.page import asset, page
-from suffice.server.parameters import SampleRequest, given_prior
 from suffice.server.problems import Problem
-from suffice.server.row_plans import model_rows
-from suffice.server.rows_to_learn import rows_to_learn
+from suffice.server.rows.answers import answer, written_rows
+from suffice.server.rows.bodies import MEDIA_TYPES, answer_form, body_form, read_whole
+from suffice.server.rows.json_rows import parse
+from suffice.server.rows.operations import Explain, Operation, Predict, Score, class_named
+from suffice.server.rows.parameters import SampleRequest, given_prior
+from suffice.server.rows.row_plans import model_rows
+from suffice.server.rows.rows_to_learn import rows_to_learn
 from suffice.server.security import document_policy
 from suffice.server.settings import Access, Limits, Verb
 

@@ -13,12 +13,12 @@ import pytest
 
 from learning_cases import LEARNING, base_of, case_of
 from suffice import ClassError, InputError, MergeError, ModelFileError, NaiveBayes
-from suffice.server import learner as learning
-from suffice.server.journal import Journal
-from suffice.server.learner import Bounds, Change, Learner, Receipt
+from suffice.server.log import learner as learning
+from suffice.server.log.journal import Journal
+from suffice.server.log.learner import Bounds, Change, Learner, Receipt
+from suffice.server.log.recovery import create_log
+from suffice.server.log.snapshots import Contents, log_path, model_path
 from suffice.server.problems import Problem, problem_of
-from suffice.server.recovery import create_log
-from suffice.server.snapshots import Contents, log_path, model_path
 
 WAIT = 30  # seconds, for a future of which the thread has died
 

@@ -1,6 +1,7 @@
 """Answers about rows: predictions, explanations and densities, in the form that the client accepts.
 
-A document is answered at once. A table is answered batch by batch while it arrives; see `suffice.server.table_streams`.
+A document is answered at once. A table is answered batch by batch while it arrives; see
+`suffice.server.rows.table_streams`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from suffice.exceptions import InputError, SufficeError, listed, without_warnings
 from suffice.learning.fitted import Fitted
-from suffice.server.bodies import (
+from suffice.server.problems import Problem
+from suffice.server.rows.bodies import (
     MEDIA_TYPES,
     TABLES,
     Form,
@@ -25,13 +27,12 @@ from suffice.server.bodies import (
     is_gzip,
     read_whole,
 )
-from suffice.server.body_tables import columns_to_predict, good_batches, open_body
-from suffice.server.json_rows import columns_of, parse
-from suffice.server.operations import Operation
-from suffice.server.problems import Problem
-from suffice.server.row_plans import model_rows, plan_of, table_of
+from suffice.server.rows.body_tables import columns_to_predict, good_batches, open_body
+from suffice.server.rows.json_rows import columns_of, parse
+from suffice.server.rows.operations import Operation
+from suffice.server.rows.row_plans import model_rows, plan_of, table_of
+from suffice.server.rows.table_streams import Incoming, exchanged
 from suffice.server.settings import Limits
-from suffice.server.table_streams import Incoming, exchanged
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.kept_columns import KeptColumns
 from suffice.sources.files.table_writing import TableWriter
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
     from starlette.types import Receive
 
-    from suffice.server.bodies import Headers
+    from suffice.server.rows.bodies import Headers
 
 __all__ = ["Answer", "answer", "document_table", "text_of", "written_rows"]
 

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from suffice.server.problems import Problem
-from suffice.server.table_streams import LARGEST, Incoming, WholeBody, too_large_batch
+from suffice.server.rows.table_streams import LARGEST, Incoming, WholeBody, too_large_batch
 
 __all__ = ["CheckedMessages"]
 

@@ -19,13 +19,13 @@ from asgi import ask, asked
 from suffice import GaussianDiscriminant, GenerativeEnsemble, NaiveBayes, TextNaiveBayes
 from suffice.exceptions import ClassError, InputError
 from suffice.naive_bayes import GaussianNB
-from suffice.server.answers import answer
 from suffice.server.app import build
-from suffice.server.bodies import MEDIA_TYPES
 from suffice.server.hosting import Host, Hosts
-from suffice.server.operations import Explain, Predict, Score, class_named
 from suffice.server.problems import Problem, problem_of
-from suffice.server.rows_to_learn import rows_to_learn
+from suffice.server.rows.answers import answer
+from suffice.server.rows.bodies import MEDIA_TYPES
+from suffice.server.rows.operations import Explain, Predict, Score, class_named
+from suffice.server.rows.rows_to_learn import rows_to_learn
 from suffice.server.settings import Limits, Settings
 
 RNG = np.random.default_rng(11)

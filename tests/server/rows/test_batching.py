@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from suffice.server.batching import ALONE, IN_LOOP, Batcher
+from suffice.server.rows.batching import ALONE, IN_LOOP, Batcher
 
 
 class Squares:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.learning.fitted import Fitted
-from suffice.server.journal import SyncError
+from suffice.server.log.journal import SyncError
+from suffice.server.log.receipts import Receipts, StoredReceipts
+from suffice.server.log.recovery import Recovered, create_log
+from suffice.server.log.runs import Run, RunWriter, continued
+from suffice.server.log.snapshots import write_snapshot
 from suffice.server.problems import Problem
-from suffice.server.receipts import Receipts, StoredReceipts
-from suffice.server.recovery import Recovered, create_log
-from suffice.server.runs import Run, RunWriter, continued
-from suffice.server.snapshots import write_snapshot
 
 __all__ = ["Bounds", "Log"]
 

@@ -18,7 +18,7 @@ from suffice.exceptions import ModelFileError
 from suffice.learning.fitted import Fitted
 from suffice.model_file import model_bytes, read_model
 from suffice.model_file.disk import write_whole
-from suffice.server.receipts import StoredReceipts, read_receipts, write_receipts
+from suffice.server.log.receipts import StoredReceipts, read_receipts, write_receipts
 
 __all__ = ["Contents", "Snapshot", "keys_path", "log_path", "model_path", "read_snapshot", "write_snapshot"]
 

@@ -10,7 +10,7 @@ import sys
 from suffice.exceptions import ModelFileError
 from suffice.model_file.disk import reason
 from suffice.model_file.file_locks import NO_LINKS, try_lock, unlock
-from suffice.server.journal import sync_folder
+from suffice.server.log.journal import sync_folder
 
 __all__ = ["StateFolder"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.exceptions import ModelFileError
 from suffice.model_file.container import Arrays, FileKind, read_container, write_container
-from suffice.server.changes import Receipt
+from suffice.server.log.changes import Receipt
 from suffice.server.problems import Problem
 
 __all__ = ["MOST_KEYS", "Receipts", "StoredReceipts", "read_receipts", "write_receipts"]

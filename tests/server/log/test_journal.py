@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from suffice import ModelFileError
-from suffice.server.journal import HEAD, Journal, LogFile, SyncError
+from suffice.server.log.journal import HEAD, Journal, LogFile, SyncError
 
 BODIES = [b"first", b"", b"third FRM: \x00" * 20, b"last change"]
 

@@ -17,14 +17,14 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 from suffice import NaiveBayes
-from suffice.server import table_streams
-from suffice.server.answers import answer
-from suffice.server.arrow_messages import CheckedMessages
-from suffice.server.bodies import MEDIA_TYPES, Gunzip
-from suffice.server.operations import Predict
 from suffice.server.problems import Problem
+from suffice.server.rows import table_streams
+from suffice.server.rows.answers import answer
+from suffice.server.rows.arrow_messages import CheckedMessages
+from suffice.server.rows.bodies import MEDIA_TYPES, Gunzip
+from suffice.server.rows.operations import Predict
+from suffice.server.rows.table_streams import Incoming, WholeBody, exchanged
 from suffice.server.settings import Limits
-from suffice.server.table_streams import Incoming, WholeBody, exchanged
 
 NAMES = ["a", "b"]
 RNG = np.random.default_rng(5)

@@ -9,11 +9,11 @@ from suffice.exceptions import SufficeError
 from suffice.learning.column_types import read_types_of_model
 from suffice.learning.fitted import Fitted
 from suffice.learning.good_rows import of_good_rows
-from suffice.server.arrow_messages import CheckedMessages
-from suffice.server.bodies import Form
 from suffice.server.problems import Problem, problem_of
+from suffice.server.rows.arrow_messages import CheckedMessages
+from suffice.server.rows.bodies import Form
+from suffice.server.rows.table_streams import Incoming, WholeBody
 from suffice.server.settings import Limits
-from suffice.server.table_streams import Incoming, WholeBody
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Source, open_source
 from suffice.sources.files.byte_files import COMPRESSIONS

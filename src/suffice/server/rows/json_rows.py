@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from suffice.exceptions import did_you_mean, listed, short
 from suffice.server.problems import Problem
-from suffice.server.row_plans import RowPlan, described
+from suffice.server.rows.row_plans import RowPlan, described
 from suffice.server.settings import Limits
 
 __all__ = ["Columns", "columns_of", "parse"]

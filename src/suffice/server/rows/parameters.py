@@ -13,9 +13,9 @@ from suffice.exceptions import did_you_mean, listed, short
 from suffice.families import Text
 from suffice.families.text.parameters import TextParameters
 from suffice.learning.fitted import Fitted
-from suffice.server.operations import class_named
 from suffice.server.problems import Problem
-from suffice.server.row_plans import described
+from suffice.server.rows.operations import class_named
+from suffice.server.rows.row_plans import described
 from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowTable
 

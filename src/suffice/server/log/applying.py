@@ -18,7 +18,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.labels import text_labels
 from suffice.learning.training_rows import FEW_ROWS, Expected, LabelledRows, columns_by_position
 from suffice.numerics.types import Array
-from suffice.server.changes import Kind, prior_of_text
+from suffice.server.log.changes import Kind, prior_of_text
 from suffice.sources.labels import encode
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
@@ -56,7 +56,7 @@ def applied(fitted: Fitted, kind: Kind, tables: Sequence[pa.Table], *, weighted:
     fitted : Fitted
     kind : {"learn", "unlearn"}
     tables : sequence of pyarrow.Table
-        From `suffice.server.changes.labelled_rows`.
+        From `suffice.server.log.changes.labelled_rows`.
     weighted : bool
         Whether the last column has weights.
     """

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.exceptions import ClassError, InputError, did_you_mean, listed, short, without_warnings
 from suffice.learning.fitted import Fitted
-from suffice.server.answers import text_of
-from suffice.server.bodies import TABLES, Form, body_form, read_whole
-from suffice.server.body_tables import columns_to_predict, good_batches, open_body
-from suffice.server.json_rows import columns_of, parse
-from suffice.server.operations import class_named
 from suffice.server.problems import Problem
-from suffice.server.row_plans import numbers, plan_of, table_of
+from suffice.server.rows.answers import text_of
+from suffice.server.rows.bodies import TABLES, Form, body_form, read_whole
+from suffice.server.rows.body_tables import columns_to_predict, good_batches, open_body
+from suffice.server.rows.json_rows import columns_of, parse
+from suffice.server.rows.operations import class_named
+from suffice.server.rows.row_plans import numbers, plan_of, table_of
+from suffice.server.rows.table_streams import WholeBody
 from suffice.server.settings import Limits
-from suffice.server.table_streams import WholeBody
 from suffice.sources.engine_types import ArrowTable
 from suffice.statistics import ClassAxis
 
 if TYPE_CHECKING:
     from starlette.types import Receive
 
-    from suffice.server.bodies import Headers
+    from suffice.server.rows.bodies import Headers
 
 __all__ = ["RowsToLearn", "rows_to_learn"]
 

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Self
 
 from suffice.estimators import GenerativeClassifier
 from suffice.learning.fitted import Fitted
-from suffice.server.applying import applied, check_known_classes, check_rows_remain, with_prior
-from suffice.server.changes import Change, Receipt, check_key, labelled_rows, prior_text
-from suffice.server.log_keeping import Bounds, Log, State
+from suffice.server.log.applying import applied, check_known_classes, check_rows_remain, with_prior
+from suffice.server.log.changes import Change, Receipt, check_key, labelled_rows, prior_text
+from suffice.server.log.log_keeping import Bounds, Log, State
+from suffice.server.log.receipts import check_same
+from suffice.server.log.recovery import add_receipts, recover
+from suffice.server.log.runs import Entry, Run
+from suffice.server.log.state_folder import StateFolder
 from suffice.server.problems import Problem
-from suffice.server.receipts import check_same
-from suffice.server.recovery import add_receipts, recover
-from suffice.server.runs import Entry, Run
-from suffice.server.state_folder import StateFolder
 
 if TYPE_CHECKING:
     import pyarrow as pa

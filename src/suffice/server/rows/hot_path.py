@@ -1,8 +1,8 @@
 """The short way of small JSON requests for predictions: a few plain rows in, a few probabilities out.
 
-Rows of several requests are predicted together; see `suffice.server.batching`. The numbers are those of the long way,
-bit by bit. Whatever is unusual, such as another form of the body, a cell of the wrong type, or a row that the model
-refuses, goes the long way, which also knows the sentences of errors.
+Rows of several requests are predicted together; see `suffice.server.rows.batching`. The numbers are those of the long
+way, bit by bit. Whatever is unusual, such as another form of the body, a cell of the wrong type, or a row that the
+model refuses, goes the long way, which also knows the sentences of errors.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from suffice.exceptions import without_warnings
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Float
-from suffice.server.batching import Batcher
-from suffice.server.bodies import MEDIA_TYPES
 from suffice.server.hosting import Host, Hosts
-from suffice.server.json_rows import DECODER
 from suffice.server.metrics import Metrics
-from suffice.server.operations import Predict, json_predictions
-from suffice.server.row_plans import NUMBERS, TEXTS, TRUTHS, Kind, Types, model_rows, plan_of, table_of
+from suffice.server.rows.batching import Batcher
+from suffice.server.rows.bodies import MEDIA_TYPES
+from suffice.server.rows.json_rows import DECODER
+from suffice.server.rows.operations import Predict, json_predictions
+from suffice.server.rows.row_plans import NUMBERS, TEXTS, TRUTHS, Kind, Types, model_rows, plan_of, table_of
 from suffice.server.security import ACCESS, SAFE_HEADERS, Guard, log_answer
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.tables import MatrixTable, Table

@@ -5,11 +5,11 @@ import os
 import pytest
 
 from suffice import ModelFileError, NaiveBayes, load
-from suffice.server.changes import Receipt
-from suffice.server.journal import Journal
+from suffice.server.log.changes import Receipt
+from suffice.server.log.journal import Journal
+from suffice.server.log.receipts import MOST_KEYS, Receipts, StoredReceipts, read_receipts, write_receipts
+from suffice.server.log.snapshots import Contents, keys_path, log_path, model_path, read_snapshot, write_snapshot
 from suffice.server.problems import Problem
-from suffice.server.receipts import MOST_KEYS, Receipts, StoredReceipts, read_receipts, write_receipts
-from suffice.server.snapshots import Contents, keys_path, log_path, model_path, read_snapshot, write_snapshot
 
 RECEIPTS = [
     ("one", b"\x00\xff", Receipt(3, 10, 5, False, 12.5)),

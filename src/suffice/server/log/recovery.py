@@ -13,13 +13,13 @@ from typing import Any
 from suffice.exceptions import ModelFileError
 from suffice.learning.fitted import Fitted
 from suffice.model_file.disk import reason
-from suffice.server.applying import applied, with_prior
-from suffice.server.changes import Receipt
-from suffice.server.journal import FORMAT, Frame, Journal, LogFile
-from suffice.server.receipts import Receipts
-from suffice.server.runs import Run, RunReader, RunWriter
-from suffice.server.snapshots import Contents, log_path, read_snapshot, remove_older
-from suffice.server.state_folder import StateFolder
+from suffice.server.log.applying import applied, with_prior
+from suffice.server.log.changes import Receipt
+from suffice.server.log.journal import FORMAT, Frame, Journal, LogFile
+from suffice.server.log.receipts import Receipts
+from suffice.server.log.runs import Run, RunReader, RunWriter
+from suffice.server.log.snapshots import Contents, log_path, read_snapshot, remove_older
+from suffice.server.log.state_folder import StateFolder
 
 __all__ = ["Recovered", "create_log", "recover", "replayed"]
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from suffice.server.changes import Kind
+from suffice.server.log.changes import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

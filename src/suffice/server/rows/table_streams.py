@@ -21,8 +21,8 @@ from typing import IO, Any
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from suffice.server.bodies import Gunzip
 from suffice.server.problems import Problem
+from suffice.server.rows.bodies import Gunzip
 
 __all__ = ["LARGEST", "Incoming", "WholeBody", "exchanged", "too_large_batch"]
 

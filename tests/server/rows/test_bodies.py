@@ -11,10 +11,10 @@ import pytest
 
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.exceptions import InputError
-from suffice.server.bodies import answer_form, body_form, gunzipped, read_whole
-from suffice.server.json_rows import columns_of, parse
 from suffice.server.problems import Problem
-from suffice.server.row_plans import model_rows, plan_of, table_of
+from suffice.server.rows.bodies import answer_form, body_form, gunzipped, read_whole
+from suffice.server.rows.json_rows import columns_of, parse
+from suffice.server.rows.row_plans import model_rows, plan_of, table_of
 from suffice.server.settings import Limits
 
 LIMITS = Limits(document=1_000, rows=5, cells=12)
