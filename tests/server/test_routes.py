@@ -259,6 +259,19 @@ def test_ready_before_and_after(tmp_path):
     assert client.get("/health").status_code == 200
 
 
+def test_a_server_without_its_folder_is_not_ready(one, tmp_path):
+    client, _ = one
+    body = {"rows": [{"a": 1.0, "b": 0.0}], "labels": ["up"]}
+    assert client.post("/learn", json=body).status_code == 200
+    (tmp_path / "one.suffice.state").rename(tmp_path / "away")
+    for answer in (client.post("/learn", json=body), client.get("/ready")):
+        assert answer.status_code == 503
+        assert "was removed, moved or replaced" in answer.json()["detail"]
+    assert client.post("/predict", json={"row": {"a": 1.0, "b": 0.0}}).status_code == 200
+    (tmp_path / "away").rename(tmp_path / "one.suffice.state")
+    assert client.get("/ready").status_code == 200
+
+
 def test_a_table_keeps_its_columns(client, table):
     X, y = table
     sent = X.assign(label=y, note="a,b")

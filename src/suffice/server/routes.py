@@ -81,6 +81,9 @@ async def ready(request: Request) -> Response:
     """Whether requests are answered."""
     if not request.app.state.ready:
         raise Problem(503, "The server is starting or stopping. Try again.", {"Retry-After": "1"})
+    for host in request.app.state.hosts.values():
+        if host.learner is not None and (trouble := host.learner.trouble) is not None:
+            raise Problem(503, trouble, model=host.name)
     return JSONResponse({"status": "ready", "models": list(request.app.state.hosts)})
 
 

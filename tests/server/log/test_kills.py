@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-SCRIPT = os.path.join(os.path.dirname(__file__), "..", "support", "killed_learner.py")
+SCRIPT = os.path.join(os.path.dirname(__file__), "..", "..", "support", "killed_learner.py")
 
 
 def run(*arguments):

@@ -14,6 +14,7 @@ import pytest
 from learning_cases import LEARNING, base_of, case_of
 from suffice import ClassError, InputError, MergeError, ModelFileError, NaiveBayes
 from suffice.server.log import learner as learning
+from suffice.server.log import state_folder
 from suffice.server.log.journal import Journal
 from suffice.server.log.learner import Bounds, Change, Learner, Receipt
 from suffice.server.log.recovery import create_log
@@ -410,13 +411,84 @@ def test_closing_finishes_what_waits(opened):
     assert (again.version, again.replayed) == (50, 0)
 
 
-def test_a_folder_belongs_to_one_server(opened):
+def test_a_folder_belongs_to_one_server(opened, monkeypatch):
+    monkeypatch.setattr(state_folder, "ENDING", 0.1)
     case = case_of("numbers")
     learner = opened(case)
     with pytest.raises(ModelFileError, match=rf"Another server \(process {os.getpid()}\) learns in the folder"):
         opened(case)
     learner.close()
     opened(case)
+
+
+def test_a_server_that_ends_may_release_its_folder_late(opened):
+    case = case_of("numbers")
+    learner = opened(case)
+    late = threading.Timer(0.2, learner.close)
+    late.start()
+    opened(case)
+    late.join()
+
+
+def removed(folder, away):
+    shutil.rmtree(folder)
+
+
+def replaced(folder, away):
+    shutil.copytree(folder, away)
+    shutil.rmtree(folder)
+    shutil.copytree(away, folder)
+
+
+def lock_replaced(folder, away):
+    os.replace(folder / "lock", away)
+    (folder / "lock").write_bytes(b"")
+
+
+def log_removed(folder, away):
+    os.replace(folder / "log-00000000000000000001", away)
+
+
+@pytest.mark.parametrize("harm", [removed, replaced, os.rename, lock_replaced, log_removed])
+def test_rows_are_not_learned_into_a_folder_that_is_not_there(opened, tmp_path, harm, caplog):
+    case = case_of("numbers")
+    learner = opened(case)
+    result(learner, learn(case, 0))
+    before = state(learner)
+    assert learner.trouble is None
+    harm(tmp_path / "state", tmp_path / "away")
+    with pytest.raises(Problem, match="was removed, moved or replaced while the server was running") as caught:
+        result(learner, learn(case, 1, key="lost"))
+    assert caught.value.status == 503
+    assert learner.trouble == str(caught.value)
+    assert (learner.version, state(learner)) == (1, before)
+    left = sorted(os.listdir(tmp_path / "state")) if (tmp_path / "state").exists() else None
+    learner.close()
+    assert "is lost unless the folder is put back" in caplog.text
+    assert left == (sorted(os.listdir(tmp_path / "state")) if (tmp_path / "state").exists() else None)
+
+
+def test_a_folder_that_is_put_back_is_used_again(opened, tmp_path):
+    case = case_of("numbers")
+    learner = opened(case)
+    result(learner, learn(case, 0))
+    (tmp_path / "state").rename(tmp_path / "away")
+    assert isinstance(learner.submit(learn(case, 1, key="k")).exception(WAIT), Problem)
+    (tmp_path / "away").rename(tmp_path / "state")
+    assert result(learner, learn(case, 2, key="k")) == Receipt(2, 1, 2, False, 302.0)
+    assert state(opened(case, killed(learner, tmp_path))) == state(learner)
+
+
+def test_no_snapshot_is_written_into_the_folder_of_another_server(opened, tmp_path):
+    case = case_of("numbers")
+    learner = opened(case, bounds=Bounds(log_changes=2))
+    result(learner, learn(case, 0))
+    (tmp_path / "state").rename(tmp_path / "away")
+    other = opened(case)
+    assert isinstance(learner.submit(learn(case, 1)).exception(WAIT), Problem)
+    learner.close()
+    assert Contents.of(str(tmp_path / "state")) == Contents((1,), (), ())
+    result(other, learn(case, 5))
 
 
 def test_a_folder_belongs_to_one_model_file(opened):

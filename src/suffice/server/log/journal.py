@@ -22,8 +22,9 @@ from typing import Any, Self
 
 from suffice.exceptions import ModelFileError
 from suffice.model_file.disk import replacing
+from suffice.model_file.file_locks import is_current
 
-__all__ = ["FORMAT", "Frame", "Journal", "LogFile", "sync_folder"]
+__all__ = ["FORMAT", "Frame", "Journal", "LogFile", "is_in_place", "sync_folder"]
 
 FORMAT = 1
 MAGIC = b"SUFFICEL"
@@ -73,6 +74,11 @@ class Journal:
             raise
         return cls(path, descriptor, end, seed)
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the path still leads to the open file; otherwise what is written would be lost."""
+        return is_in_place(self.path, self._descriptor)
+
     def append(self, body: bytes) -> None:
         """Write a frame; when this returns, it is on disk.
 
@@ -114,6 +120,14 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
+
+
+def is_in_place(path: str, descriptor: int) -> bool:
+    """Whether a path leads to an open file."""
+    try:
+        return is_current(path, descriptor)
+    except OSError:  # a folder above it is not there, or cannot be read
+        return False
 
 
 class SyncError(OSError):

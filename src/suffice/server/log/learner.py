@@ -100,7 +100,7 @@ class Learner:
         self._folder, self._base_classes, self._new_classes = folder, model.fitted_.classes, new_classes
         self._published = (model.with_fitted(found.fitted), found.sequence)
         self._receipts = found.receipts
-        self._log = Log(folder.path, base, bounds, found)
+        self._log = Log(folder, base, bounds, found)
         self._waiting: deque[Waiting] = deque()
         self._arrived = threading.Condition()
         self._closing = False
@@ -153,6 +153,11 @@ class Learner:
     def version(self) -> int:
         """Number of the last change that the model has; 0 for the model of the model file."""
         return self._published[1]
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be learned, if the folder was removed, moved or replaced."""
+        return self._log.trouble
 
     @property
     def folder(self) -> str:

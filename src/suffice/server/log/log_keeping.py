@@ -16,6 +16,7 @@ from suffice.server.log.receipts import Receipts, StoredReceipts
 from suffice.server.log.recovery import Recovered, create_log
 from suffice.server.log.runs import Run, RunWriter, continued
 from suffice.server.log.snapshots import write_snapshot
+from suffice.server.log.state_folder import StateFolder
 from suffice.server.problems import Problem
 
 __all__ = ["Bounds", "Log"]
@@ -79,15 +80,16 @@ class Log:
 
     Parameters
     ----------
-    folder : str
+    held : StateFolder
+        The folder, which is locked.
     base : str
         Digest of the model file.
     bounds : Bounds
     found : Recovered
     """
 
-    def __init__(self, folder: str, base: str, bounds: Bounds, found: Recovered) -> None:
-        self._folder, self._base, self._bounds = folder, base, bounds
+    def __init__(self, held: StateFolder, base: str, bounds: Bounds, found: Recovered) -> None:
+        self._held, self._folder, self._base, self._bounds = held, held.path, base, bounds
         self._journal, self._writer = found.journal, found.writer
         self._here = Amount(found.size, found.replayed, found.seconds)  # in the log
         self._before = Amount()  # in logs before it that no snapshot has replaced
@@ -103,7 +105,7 @@ class Log:
 
         Raises
         ------
-        OSError
+        OSError, Problem
             If they are not: the log is as it was.
         """
         try:
@@ -124,7 +126,30 @@ class Log:
             # After a sync that has failed, nobody knows what the file holds: continue in a new one.
             self._suspect = isinstance(error, SyncError) or not self._journal.is_whole
             raise
+        if self.trouble is not None:  # nobody would find the frame, unless the folder is moved back
+            self._journal.size = before
+            self._journal.cut_back()
+            self._suspect = not self._journal.is_whole
+            self.check_in_place()
         self._here.size += self._journal.size - before
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong if the folder or the log was removed, moved or replaced; any thread may ask."""
+        journal = self._journal  # a suspect log is not used any more, and neither is one that was just replaced
+        if self._held.is_in_place and (self._suspect or journal.is_in_place or journal is not self._journal):
+            return None
+        return (
+            f"The folder {self._folder!r}, which keeps what the model learns, was removed, moved or replaced while the "
+            "server was running, so nothing can be learned. Put it back; or keep the model as it is now, which the "
+            "address /model has, and restart the server."
+        )
+
+    def check_in_place(self) -> None:
+        """Raise `Problem` if what is written would be lost."""
+        trouble = self.trouble
+        if trouble is not None:
+            raise Problem(503, trouble)
 
     def prepare(self, state: State) -> None:
         """Make sure that the log can be continued; raises `OSError` or `Problem` if it cannot."""
@@ -162,7 +187,10 @@ class Log:
     def close(self, state: State) -> None:
         """Write a snapshot, so that the next start has nothing to repeat; if that fails, the log has it all."""
         self._wait()
-        if self._here.changes or self._before.changes:
+        trouble = self.trouble
+        if trouble is not None:
+            logger.warning("%s What was learned since it began is lost unless the folder is put back.", trouble)
+        elif self._here.changes or self._before.changes:
             with contextlib.suppress(Exception):
                 self._begin_log(state)
                 self._write()
@@ -173,6 +201,7 @@ class Log:
 
     def _begin_log(self, state: State) -> None:
         """Begin a log, unless this one has no changes; the one before says that it is continued."""
+        self.check_in_place()
         if not self._is_new:
             new = create_log(self._folder, state.sequence + 1, self._base)
             try:
@@ -183,8 +212,9 @@ class Log:
                 with contextlib.suppress(OSError):
                     os.unlink(new.path)
                 raise
-            self._journal.close()
-            self._journal, self._writer, self._is_new = new, RunWriter(), True
+            before, self._journal = self._journal, new
+            before.close()
+            self._writer, self._is_new = RunWriter(), True
             self._before.add(self._here)
             self._here = Amount(new.size)
         self._pending = state.fitted, StoredReceipts(state.sequence, self._base, state.receipts.all())
@@ -193,6 +223,7 @@ class Log:
         """Write the snapshot of all changes before the log."""
         assert self._pending is not None
         try:
+            self.check_in_place()
             write_snapshot(self._folder, *self._pending)
         except Exception as error:  # of any kind: learning goes on with a longer log
             self._failed(error)

@@ -6,15 +6,17 @@ import contextlib
 import os
 import stat
 import sys
+import time
 
 from suffice.exceptions import ModelFileError
 from suffice.model_file.disk import reason
 from suffice.model_file.file_locks import NO_LINKS, try_lock, unlock
-from suffice.server.log.journal import sync_folder
+from suffice.server.log.journal import is_in_place, sync_folder
 
 __all__ = ["StateFolder"]
 
 LOCK = "lock"
+ENDING = 5.0  # seconds that a server which was killed has to release its files
 
 
 class StateFolder:
@@ -69,7 +71,7 @@ class StateFolder:
 
     def _lock(self) -> None:
         try:
-            locked = try_lock(self._descriptor)
+            locked = self._locked()
         except OSError as error:
             raise self.unusable(error) from error
         if not locked:
@@ -81,6 +83,20 @@ class StateFolder:
             )
         with contextlib.suppress(OSError):  # the number is for messages only
             os.pwrite(self._descriptor, f"{os.getpid():<20}".encode(), 0)
+
+    def _locked(self) -> bool:
+        """Lock the folder; a process that ends may hold it for a moment longer."""
+        patience = time.monotonic() + ENDING
+        while not try_lock(self._descriptor):
+            if time.monotonic() >= patience:
+                return False
+            time.sleep(0.05)
+        return True
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the path still leads to the folder that is locked."""
+        return is_in_place(os.path.join(self.path, LOCK), self._descriptor)
 
     def unusable(self, error: Exception) -> ModelFileError:
         """The error for a folder in which files cannot be made."""
