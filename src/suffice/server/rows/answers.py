@@ -118,7 +118,7 @@ def _of_table(operation: Operation, incoming: Incoming, form: Form, out: Form, l
         source = open_body(incoming, form, plan.names[0] if plan.documents else None)
         writer = AnswerWriter(operation, out)
         read = columns_to_predict(fitted, source, [fitted.target])
-        kept = KeptColumns(source, source.names, read, typed=out != "csv") if operation.keeps else None
+        kept = KeptColumns(source, source.names, read.names, typed=out != "csv") if operation.keeps else None
         yield from good_batches(fitted, source, limits, read, writer.written, kept=kept)
         yield writer.ended()
 

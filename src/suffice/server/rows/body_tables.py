@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
-from suffice.exceptions import SufficeError
+from suffice.exceptions import InputError, SufficeError, columns_at, listed, short
 from suffice.learning.column_types import read_types_of_model
 from suffice.learning.fitted import Fitted
 from suffice.learning.good_rows import of_good_rows
 from suffice.server.problems import Problem, problem_of
 from suffice.server.rows.arrow_messages import CheckedMessages
 from suffice.server.rows.bodies import Form
+from suffice.server.rows.row_plans import plan_of
 from suffice.server.rows.table_streams import Incoming, WholeBody
 from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowTable
@@ -74,23 +76,77 @@ def body_problem(error: SufficeError, first: int = 0) -> Problem:
     return Problem(400 if malformed else problem.status, detail, problem.headers, **problem.facts)
 
 
+@dataclass(frozen=True)
+class ColumnsRead:
+    """The columns of a table that a model reads, in its order.
+
+    Attributes
+    ----------
+    names : list of str
+        In the table.
+    all_columns : list of str, optional
+        Those of a model without column names, whose table names them by their positions and may lack some.
+    in_order : bool
+        Whether the names of the table mean nothing to the model.
+    """
+
+    names: list[str]
+    all_columns: list[str] | None = None
+    in_order: bool = False
+
+    def completed(self, fitted: Fitted, rows: ArrowTable) -> ArrowTable:
+        """All columns of the model; those that the table lacks are missing in each row."""
+        if self.all_columns is None:
+            return fitted.reader.with_absent_columns(rows, self.names, fitted.layout)
+        import pyarrow as pa
+
+        nulls = pa.nulls(rows.num_rows)
+        columns = [rows[name] if name in self.names else nulls for name in self.all_columns]
+        return pa.Table.from_arrays(columns, names=self.all_columns)
+
+
 def columns_to_predict(
     fitted: Fitted, source: Source, besides: Sequence[str | None] = (), target: str | None = None
-) -> list[str]:
+) -> ColumnsRead:
     """The columns that a model reads, which the source then reads with the types of the model.
 
     ``besides`` are columns that are not for the model; ``target`` is read as labels.
     """
-    read = fitted.reader.prediction_columns(source, besides, (), fitted.layout, fitted.optional_columns)
-    read_types_of_model(fitted, source, read, target)
+    read = _columns_read(fitted, source, besides)
+    read_types_of_model(fitted, source, read.names if read.all_columns is None else read.all_columns, target)
     return read
+
+
+def _columns_read(fitted: Fitted, source: Source, besides: Sequence[str | None]) -> ColumnsRead:
+    """The columns of a table by name; those of a model without names by position, or else in order."""
+    plan, layout = plan_of(fitted), fitted.layout
+    if plan.named or plan.documents:
+        return ColumnsRead(fitted.reader.prediction_columns(source, besides, (), layout, fitted.optional_columns))
+    available = [name for name in source.names if name not in besides]
+    positions = list(map(str, layout.names))
+    if plan.known.isdisjoint(available):
+        if len(available) == layout.n_columns:
+            return ColumnsRead(available, in_order=True)
+        raise InputError(
+            f"The body has {len(available):,} columns ({listed(available)}), but the model was fitted without column "
+            f"names and reads {layout.n_columns:,} columns. Send these only, in order, or name them "
+            f"{listed(plan.names)}; other columns are then ignored."
+        )
+    lacking = [each.name for each in plan.columns if each.name not in available and not each.optional]
+    if lacking:
+        raise InputError(
+            f"The body has no {columns_at(lacking)}, which the model was fitted with. Its columns are "
+            f"{listed(source.names)}.",
+            column=lacking[0],
+        )
+    return ColumnsRead([name for name in positions if name in available and name in plan.known], positions)
 
 
 def good_batches(
     fitted: Fitted,
     source: Source,
     limits: Limits,
-    read: Sequence[str],
+    read: ColumnsRead,
     use: Callable[..., T],
     besides: Sequence[str] = (),
     kept: KeptColumns | None = None,
@@ -102,21 +158,36 @@ def good_batches(
     first = n_rows = 0
 
     def complete(rows: ArrowTable) -> T:
-        whole = fitted.reader.with_absent_columns(rows, read, fitted.layout)
+        whole = read.completed(fitted, rows)
         for name in besides:
             whole = whole.append_column(name, rows[name])
         return use(whole) if kept is None else use(whole, kept.of(rows))
 
     try:
-        for batch in source.batches([*read, *besides], written=() if kept is None else kept.written):
+        for batch in source.batches([*read.names, *besides], written=() if kept is None else kept.written):
             first, n_rows = n_rows, n_rows + len(batch)
-            for what, count, most in (("rows", n_rows, limits.rows), ("cells", n_rows * len(read), limits.cells)):
+            for what, count, most in (("rows", n_rows, limits.rows), ("cells", n_rows * len(read.names), limits.cells)):
                 if count > most:
                     raise Problem(
                         413, f"The body has more than {most:,} {what}, the limit. Send fewer at a time.", limit=most
                     )
+            if first == 0:
+                _check_order(source, batch.rows, read)
             found = of_good_rows(batch, source.skip_or_raise, complete)
             if found is not None:
                 yield found
     except SufficeError as error:
         raise body_problem(error, first) from error
+
+
+def _check_order(source: Source, rows: ArrowTable, read: ColumnsRead) -> None:
+    """Raise if JSON lines are read in order and the first object lacks a column: only it defines the order."""
+    for name in read.names if read.in_order and source.written_as == "json" and rows.num_rows else ():
+        if rows[name][0].as_py() is None:
+            raise InputError(
+                f"The first row has no value in column {short(name)}. The model was fitted without column names, so it "
+                "reads the columns in the order of the first row. Give that row a value in each column, or name the "
+                "columns '0', '1' and so on.",
+                rows=[0],
+                column=name,
+            )

@@ -149,7 +149,10 @@ def columns_of(document: Any, plan: RowPlan, limits: Limits, target: str | None 
         raise Problem(400, f'"rows" is {described(given)}; expected a list of rows, as in {EXAMPLE}.')
     for name in ("labels", "weights"):
         if name in members:
-            setattr(found, name, _one_for_each_row(members[name], name, found.n_rows, single=form == "row"))
+            values = _one_for_each_row(members[name], name, found.n_rows, single=form == "row")
+            if name == "labels" and found.labels is not None:
+                _check_same(found.labels, values, target)
+            setattr(found, name, values)
     return found
 
 
@@ -167,7 +170,7 @@ def _form_of(members: Mapping[str, Any]) -> str:
         raise Problem(400, f"The document has the members {listed(forms)}. Send one of them.")
     other = next((name for name in members if name not in MEMBERS), None)
     if other is not None:
-        raise Problem(400, f"The member {short(other)} of the document has no meaning.{did_you_mean(other, MEMBERS)}")
+        raise Problem(400, f"The document has an unknown member {short(other)}.{did_you_mean(other, MEMBERS)}")
     return forms[0]
 
 
@@ -190,6 +193,17 @@ def _one_for_each_row(value: Any, name: str, n_rows: int, *, single: bool) -> li
     if len(value) != n_rows:
         raise Problem(422, f'"{name}" has {len(value):,} values for {n_rows:,} rows.', argument=name)
     return value
+
+
+def _check_same(own: Sequence[Any], labels: Sequence[Any], target: str | None) -> None:
+    """Raise `Problem` if the labels of a document differ from those in its rows."""
+    row = next((i for i, (one, other) in enumerate(zip(own, labels, strict=True)) if one != other), None)
+    if row is not None:
+        raise Problem(
+            400,
+            f'"labels" and the column {short(target)} have different labels for row {row}. Send one of them.',
+            row=row,
+        )
 
 
 def _of_rows(rows: list[Any], plan: RowPlan, target: str | None) -> Columns:

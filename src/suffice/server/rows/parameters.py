@@ -97,7 +97,7 @@ def _members(document: Any, known: Iterable[str], example: str) -> Mapping[str, 
         if name not in known:
             raise Problem(
                 400,
-                f"The member {short(name)} of the document has no meaning.{did_you_mean(name, known)} "
+                f"The document has an unknown member {short(name)}.{did_you_mean(name, known)} "
                 f"The members are {listed(known)}.",
             )
     return document

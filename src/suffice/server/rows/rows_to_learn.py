@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RowsToLearn", "rows_to_learn"]
 
+LABEL = "label"  # the column of labels of a model that does not know its name
+
 
 @dataclass(frozen=True, eq=False)
 class RowsToLearn:
@@ -72,7 +74,7 @@ async def rows_to_learn(
         Of the request.
     limits : Limits
     target : str, optional
-        The column of labels of a table or of rows in JSON; by default that of the model.
+        The column of labels of a table or of rows in JSON; by default that of the model, or `label`.
     label : str, optional
         The class of all rows, such as that of one text or mail.
     weights : str, optional
@@ -85,18 +87,20 @@ async def rows_to_learn(
     headers = list(headers)
     form = body_form(headers)
     body = await read_whole(headers, receive, limits)
-    target = fitted.target if target is None else target
+    column = fitted.target if target is None else target
+    if column is None and LABEL not in plan_of(fitted).known:
+        column = LABEL
     known = fitted.classes if classes is None else classes
 
     def read() -> RowsToLearn:
         with without_warnings():
-            rows, labels, of_rows = _read(fitted, body, form, limits, target, label, weights)
+            rows, labels, of_rows = _read(fitted, body, form, limits, column, label, weights)
         if label is not None:
             if labels is not None:
-                raise Problem(400, "The rows have labels of their own. Leave out ?label= in the address.")
+                raise _labelled_twice("labels of their own")
             labels = [_given(known, label, new_classes=new_classes)] * rows.num_rows
         if labels is None:
-            raise _without_labels(fitted, form, target)
+            raise _without_labels(fitted, form, column)
         _check_labels(known, labels, new_classes=new_classes)
         return RowsToLearn(rows, labels, _checked_weights(of_rows), hashlib.sha256(body).digest())
 
@@ -111,7 +115,7 @@ def _read(
     if form in TABLES:
         file = WholeBody(body)
         try:
-            return _of_table(fitted, file, form, limits, None if label is not None else target, weights)
+            return _of_table(fitted, file, form, limits, target, label, weights)
         except Exception:
             if file.failure is not None:
                 raise file.failure from None
@@ -123,11 +127,23 @@ def _read(
 
 
 def _of_table(
-    fitted: Fitted, file: WholeBody, form: Form, limits: Limits, target: str | None, weights: str | None
+    fitted: Fitted,
+    file: WholeBody,
+    form: Form,
+    limits: Limits,
+    target: str | None,
+    label: str | None,
+    weights: str | None,
 ) -> tuple[ArrowTable, list[Any] | None, list[Any] | None]:
     import pyarrow as pa
 
     source = open_body(file, form)
+    if label is not None:
+        if target in source.names:
+            raise _labelled_twice(f"the column {short(target)}")
+        target = None
+    elif target is None or (target == LABEL and LABEL not in source.names and fitted.target is None):
+        raise _without_labels(fitted, form, None)
     besides = [name for name in (target, weights) if name is not None]
     for name in besides:
         source.check_column(name)
@@ -136,11 +152,15 @@ def _of_table(
     read = columns_to_predict(fitted, source, besides, target)
     batches = list(good_batches(fitted, source, limits, read, lambda rows: rows, besides))
     if not batches:
-        batches = [source.no_rows([*read, *besides])]
+        batches = [source.no_rows([*read.names, *besides])]
     table = pa.concat_tables(batches)
     labels = None if target is None else table[target].to_pylist()
     of_rows = None if weights is None else table[weights].to_pylist()
     return table.drop_columns(besides), labels, of_rows
+
+
+def _labelled_twice(what: str) -> Problem:
+    return Problem(400, f"The rows have {what}. Leave out ?label= in the address.")
 
 
 def _without_labels(fitted: Fitted, form: Form, target: str | None) -> Problem:
@@ -150,7 +170,10 @@ def _without_labels(fitted: Fitted, form: Form, target: str | None) -> Problem:
     if form == "json":
         column = "" if target is None else f", or the column {short(target)} in each row"
         return Problem(400, f'The rows have no labels. Add a member "labels" with one label for each row{column}.')
-    return Problem(400, "The column of labels is not known. Name it in the address, as in ?target=label.")
+    return Problem(
+        400,
+        "The column of labels is not known. Name it in the address, as in ?target=kind; the default is 'label'.",
+    )
 
 
 def _given(classes: ClassAxis, label: str, *, new_classes: bool) -> Hashable:
