@@ -13,9 +13,10 @@ import pytest
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.exceptions import InputError
 from suffice.server.problems import Problem, problem_of
-from suffice.server.rows.answers import answer
+from suffice.server.rows.answers import answer, written_rows
 from suffice.server.rows.bodies import MEDIA_TYPES
 from suffice.server.rows.operations import Predict
+from suffice.server.rows.parameters import SampleRequest
 from suffice.server.rows.rows_to_learn import rows_to_learn
 from suffice.server.settings import Limits
 
@@ -135,3 +136,16 @@ def test_rows_to_learn_are_read_by_the_same_rule(form):
     assert "?target=" in wrong.detail
     wrong = refused(taught, model, body_of(table, form), form, label="yes")
     assert "Leave out ?label=" in wrong.detail
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_drawn_rows_can_be_sent_back(name):
+    model = MODELS[name]
+    drawn = SampleRequest(6, seed=0).drawn(model)
+    assert drawn.column_names == ["0", "1", "2", "3", "label"]
+    expected = model.predict_proba(drawn.to_pandas().iloc[:, :4].to_numpy(dtype=float))
+    for form in ("json", *FORMS):
+        found = predicted(model, written_rows(drawn, form), form)
+        np.testing.assert_allclose([each["probabilities"] for each in found], expected, rtol=1e-12)
+        if form != "json":
+            assert taught(model, written_rows(drawn, form), form).labels == drawn["label"].to_pylist()

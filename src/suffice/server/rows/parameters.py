@@ -15,7 +15,7 @@ from suffice.families.text.parameters import TextParameters
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
 from suffice.server.rows.operations import class_named
-from suffice.server.rows.row_plans import described
+from suffice.server.rows.row_plans import described, plan_of
 from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowTable
 
@@ -60,11 +60,16 @@ class SampleRequest:
         return cls(rows, members.get("class"), seed, length)
 
     def drawn(self, model: GenerativeClassifier) -> ArrowTable:
-        """Draw the rows."""
+        """Draw the rows, with the names of columns that rows to predict have."""
         import pyarrow as pa
 
-        label = None if self.label is None else _class(model.fitted_, self.label)
-        return pa.concat_tables(drawn_tables(model, self.rows, label, self.length, self.seed))
+        fitted = model.fitted_
+        label = None if self.label is None else _class(fitted, self.label)
+        table = pa.concat_tables(drawn_tables(model, self.rows, label, self.length, self.seed))
+        plan = plan_of(fitted)
+        if plan.named or plan.documents:
+            return table
+        return table.rename_columns([*map(str, fitted.layout.names), table.column_names[-1]])
 
 
 def given_prior(document: Any, fitted: Fitted) -> str | dict[Hashable, float]:
