@@ -17,6 +17,7 @@ MEDIA_TYPE = "application/problem+json"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 ARGUMENT = "\0"  # in place of an argument of the library in a message
 SENTENCE_END = re.compile(r"(?<=[.?]) +(?=[A-Z])")
+LOWER_CASE = re.compile(r"\A[a-z]{2,}(?= )")  # a message of the library may begin with "the" or "prior"
 UNKNOWN = "The server made a mistake, which it has logged. The request changed nothing that was acknowledged."
 
 
@@ -89,7 +90,8 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, SufficeError):
         rows = error.rows or []
         facts: dict[str, Any] = {"column": error.column, "argument": error.argument, "line": error.line}
-        return Problem(422, _for_clients(error), None, row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
+        detail = LOWER_CASE.sub(lambda found: found[0].capitalize(), _for_clients(error))
+        return Problem(422, detail, None, row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
     if isinstance(error, OSError) and error.errno in FULL:
         return Problem(507, "The disk of the server is full, so nothing was learned. Free space there, and try again.")
     return Problem(500, UNKNOWN)

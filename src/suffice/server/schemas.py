@@ -62,6 +62,7 @@ COMMON: Json = {
             "column": {"description": "The column at fault."},
             "row": {"type": "integer", "description": "The first row at fault, counted from 0."},
             "rows": {"type": "array", "items": {"type": "integer"}, "description": "At most 100 rows at fault."},
+            "line": {"type": "integer", "description": "The line at fault of CSV or NDJSON, counted from 1."},
             "argument": {"type": "string", "description": "The part of the request at fault."},
         },
     },

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.exceptions import InputError
+from suffice.exceptions import SufficeError
 from suffice.server.problems import Problem, problem_of
 from suffice.server.rows.answers import answer, written_rows
 from suffice.server.rows.bodies import MEDIA_TYPES
@@ -85,7 +85,7 @@ def taught(model, body, form, **options):
 
 
 def refused(call, *arguments, **options):
-    with pytest.raises((Problem, InputError)) as caught:
+    with pytest.raises((Problem, SufficeError)) as caught:
         call(*arguments, **options)
     return problem_of(caught.value)
 
@@ -149,3 +149,45 @@ def test_drawn_rows_can_be_sent_back(name):
         np.testing.assert_allclose([each["probabilities"] for each in found], expected, rtol=1e-12)
         if form != "json":
             assert taught(model, written_rows(drawn, form), form).labels == drawn["label"].to_pylist()
+
+
+def test_a_stream_without_rows_is_answered_without_rows():
+    schema = pa.schema([(str(j), pa.float64()) for j in range(4)])
+    for batches in ([], [schema.empty_table().to_batches()]):
+        file = io.BytesIO()
+        with pa.ipc.new_stream(file, schema) as writer:
+            for each in batches:
+                writer.write_table(pa.Table.from_batches(each, schema))
+        assert predicted(MODELS["array"], file.getvalue(), "arrow") == []
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_dictionaries_of_long_texts_are_bounded(learn):
+    values = pa.array(["x" * 1_000_000, "a"])
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), values)
+    rows = pa.table({**{str(j): np.zeros(20_000) for j in range(4)}, "label": column})
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, rows.schema) as writer:
+        writer.write_table(rows)
+    if learn:
+        problem = refused(taught, MODELS["array"], file.getvalue(), "arrow")
+    else:
+        problem = refused(answered, Predict(MODELS["array"], keep=True), file.getvalue(), "arrow", out="csv")
+    assert (problem.status, "20,000,000,000 bytes" in problem.detail) == (413, True)
+
+
+def test_labels_of_a_document_are_given_once():
+    rows = {"rows": [{"0": 1.0, "kind": "yes"}], "labels": ["no"]}
+    problem = refused(taught, MODELS["array"], json.dumps(rows).encode(), "json", target="kind")
+    assert (problem.status, problem.facts["row"]) == (400, 0)
+    assert "different labels" in problem.detail
+    rows["labels"] = ["yes"]
+    assert taught(MODELS["array"], json.dumps(rows).encode(), "json", target="kind").labels == ["yes"]
+
+
+@pytest.mark.parametrize("label", ["", " no", "maybe\n"])
+def test_a_label_of_the_address_with_blanks_is_no_new_class(label):
+    body = b'{"rows": [{"0": 1.0}]}'
+    problem = refused(taught, MODELS["array"], body, "json", label=label, new_classes=True)
+    assert (problem.status, "no class" in problem.detail) == (422, True)
+    assert taught(MODELS["array"], body, "json", label="maybe", new_classes=True).labels == ["maybe"]

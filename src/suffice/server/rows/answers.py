@@ -154,7 +154,8 @@ class AnswerWriter:
         if operation.most_rows is not None and self._n_rows > operation.most_rows:
             raise Problem(
                 413,
-                f"The body has more than {operation.most_rows:,} rows, the limit for {operation.member}. Send fewer.",
+                f"The body has more than {operation.most_rows:,} rows, the limit for {operation.member} of a model of "
+                f"{len(plan_of(operation.model.fitted_).columns):,} columns. Send fewer.",
                 limit=operation.most_rows,
             )
         rows = model_rows(operation.model.fitted_, table)

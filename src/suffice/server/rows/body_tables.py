@@ -14,9 +14,9 @@ from suffice.server.problems import Problem, problem_of
 from suffice.server.rows.arrow_messages import CheckedMessages
 from suffice.server.rows.bodies import Form
 from suffice.server.rows.row_plans import plan_of
-from suffice.server.rows.table_streams import Incoming, WholeBody
+from suffice.server.rows.table_streams import LARGEST, Incoming, WholeBody, too_large_batch
 from suffice.server.settings import Limits
-from suffice.sources.engine_types import ArrowTable
+from suffice.sources.engine_types import ArrowArray, ArrowReader, ArrowRows, ArrowTable
 from suffice.sources.files import Source, open_source
 from suffice.sources.files.byte_files import COMPRESSIONS
 from suffice.sources.files.kept_columns import KeptColumns
@@ -27,8 +27,8 @@ T = TypeVar("T")
 BATCH_ROWS = 1 << 16
 
 
-class BodyStream:
-    """An Arrow stream, by its name in messages."""
+class ArrowBody:
+    """An Arrow stream, by its name in messages; it may have no rows, unlike objects whose names end in Stream."""
 
     described = "the body"
 
@@ -37,10 +37,38 @@ class BodyStream:
 
         # Arrow's threads may not read memory that Python owns: see `suffice.sources.files.arrow_memory`.
         options = pa.ipc.IpcReadOptions(use_threads=False)
-        self._reader = pa.ipc.open_stream(pa.PythonFile(CheckedMessages(file), "r"), options=options)
+        reader = pa.ipc.open_stream(pa.PythonFile(CheckedMessages(file), "r"), options=options)
+        self._reader = pa.RecordBatchReader.from_batches(reader.schema, _small_batches(reader, file))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._reader.__arrow_c_stream__(requested_schema)
+
+
+def _small_batches(reader: ArrowReader, file: Incoming | WholeBody) -> Iterator[ArrowRows]:
+    """The rows of an Arrow stream; raises `Problem` if values of dictionaries would become too large as texts."""
+    for whole in reader:
+        for start in range(0, whole.num_rows, BATCH_ROWS):
+            batch = whole.slice(start, BATCH_ROWS)
+            n_bytes = sum(map(_decoded_bytes, batch.columns))
+            if n_bytes > LARGEST:
+                file.failure = too_large_batch(n_bytes)  # Arrow replaces it by an error of its own
+                raise file.failure
+            yield batch
+
+
+def _decoded_bytes(column: ArrowArray) -> int:
+    """The size of the values of a dictionary column without its dictionary; 0 for other columns."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if not pa.types.is_dictionary(kind):
+        return 0
+    of_values = kind.value_type
+    if not any(has(of_values) for has in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)):
+        return 0
+    lengths = pc.binary_length(column.dictionary).cast(pa.int64())
+    return pc.sum(lengths.take(column.indices)).as_py() or 0
 
 
 def open_body(file: Incoming | WholeBody, form: Form, text_column: str | None = None) -> Source:
@@ -57,7 +85,7 @@ def open_body(file: Incoming | WholeBody, form: Form, text_column: str | None = 
         raise Problem(400, "The body is empty. Send a table.")
     try:
         if form == "arrow" and head.startswith(b"\xff\xff\xff\xff"):
-            source = open_source(BodyStream(file), batch_rows=BATCH_ROWS)
+            source = open_source(ArrowBody(file), batch_rows=BATCH_ROWS)
         else:
             source = open_source(file, format=form, batch_rows=BATCH_ROWS, text_column=text_column)
     except SufficeError as error:
