@@ -49,6 +49,9 @@ def one(tmp_path):
         yield found, model
 
 
+OF_A_MODEL = [f"/models/mixed{each}" for each in ("", "/model", "/report", "/drift", "/window")]
+
+
 def rows_of(table):
     """Rows as JSON has them."""
 
@@ -138,7 +141,7 @@ def test_a_text_and_a_mail(client):
         ("sample", {"rows": 0}, 422, "whole number from 1"),
         ("sample", {"rows": 2.0}, 422, "whole number"),
         ("sample", {"rows": True}, 422, "true or false"),
-        ("sample", {"row": 1}, 400, "Did you mean 'rows'?"),
+        ("sample", {"row": 1}, 400, "The document has an unknown member 'row'. Did you mean 'rows'?"),
         ("sample", {}, 400, "number of rows"),
         ("sample", {"rows": 1, "class": "perhaps"}, 422, "perhaps"),
         ("sample", {"rows": 1, "class": []}, 422, "a list"),
@@ -293,3 +296,18 @@ def test_rows_that_a_person_tries_out_are_not_watched(one):
     client.post("/predict", json=rows)
     assert client.get("/drift").json()["open"]["rows"] == 40
     assert client.post("/predict?watch=maybe", json=rows).status_code == 400
+
+
+def test_an_address_of_an_unknown_model_is_not_found(client):
+    for method, path in (("GET", "/models/nope/predict"), ("POST", "/models/nope"), ("GET", "/models/nope")):
+        answer = client.request(method, path)
+        assert (answer.status_code, "no model 'nope'" in answer.json()["detail"]) == (404, True)
+    assert client.get("/models/mixed/predict").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/models", "/metrics", "/openapi.json", *OF_A_MODEL])
+def test_parameters_without_a_meaning_are_refused(client, path):
+    answer = client.get(path + "?format=x")
+    assert answer.status_code == 400
+    assert "'format' of the address has no meaning here" in answer.json()["detail"]
+    assert client.get("/health?x=1").status_code == 200

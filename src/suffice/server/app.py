@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from suffice.server.hosting import Hosts
 from suffice.server.metrics import Metered, Metrics
 from suffice.server.problems import MEDIA_TYPE, Problem, problem_of
-from suffice.server.routes import ENDPOINTS, Answer, access_of
+from suffice.server.routes import ENDPOINTS, Answer, access_of, model_named
 from suffice.server.rows.hot_path import HotPath
 from suffice.server.security import Guard
 from suffice.server.settings import Settings
@@ -94,6 +94,11 @@ async def _refused(request: Request, error: Exception) -> Response:
     """The problem document of an address or a method that does not exist."""
     assert isinstance(error, HTTPException)
     path, headers = f"{request.url.path!r:.200}", dict(error.headers or {})
+    if error.status_code == 405 and (name := model_named(request.url.path)) is not None:
+        try:
+            request.app.state.hosts.named(name)
+        except Problem as problem:
+            return _response(problem)
     if error.status_code == 404:
         detail = f"There is nothing at {path}. GET /openapi.json lists the addresses."
     elif error.status_code == 405:

@@ -27,14 +27,15 @@ from suffice.server.rows.bodies import MEDIA_TYPES, answer_form, body_form, read
 from suffice.server.rows.json_rows import parse
 from suffice.server.rows.operations import Explain, Operation, Predict, Score, class_named
 from suffice.server.rows.parameters import SampleRequest, given_prior
-from suffice.server.rows.row_plans import model_rows
+from suffice.server.rows.row_plans import model_rows, plan_of
 from suffice.server.rows.rows_to_learn import rows_to_learn
 from suffice.server.security import document_policy
 from suffice.server.settings import Access, Limits, Verb
 
-__all__ = ["ENDPOINTS", "Answer", "Endpoint", "access_of", "host_of"]
+__all__ = ["ENDPOINTS", "Answer", "Endpoint", "access_of", "host_of", "model_named"]
 
 LOG = logging.getLogger("suffice.server")
+MOST_PARTS = 1_000_000  # of the explanations of one request
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -89,6 +90,7 @@ async def ready(request: Request) -> Response:
 
 async def download(request: Request) -> Response:
     """The model file as it is now."""
+    _query(request)
     host = host_of(request)
     content = await run_in_threadpool(host.model.to_bytes)
     headers = {"Content-Disposition": f'attachment; filename="{host.name}.suffice"', "ETag": f'"{host.version}"'}
@@ -97,11 +99,13 @@ async def download(request: Request) -> Response:
 
 async def metrics(request: Request) -> Response:
     """Figures for Prometheus."""
+    _query(request)
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE)
 
 
 async def openapi(request: Request) -> Response:
     """The OpenAPI document."""
+    _query(request)
     state = request.app.state
     return JSONResponse(
         await run_in_threadpool(lambda: document(state.hosts, state.settings, tokens=bool(state.tokens)))
@@ -110,6 +114,7 @@ async def openapi(request: Request) -> Response:
 
 async def models(request: Request) -> Response:
     """Descriptions of all models."""
+    _query(request)
     hosts: Hosts = request.app.state.hosts
     found = await run_in_threadpool(lambda: [describe(each) for each in hosts.values()])
     return JSONResponse({"models": found})
@@ -117,11 +122,13 @@ async def models(request: Request) -> Response:
 
 async def model(request: Request) -> Response:
     """The description of a model."""
+    _query(request)
     return JSONResponse(await run_in_threadpool(describe, host_of(request)))
 
 
 async def drift(request: Request) -> Response:
     """How the rows that were predicted differ from the training rows."""
+    _query(request)
     host = host_of(request)
     assert host.watch is not None
     if "text/html" in request.headers.get("accept", ""):
@@ -135,6 +142,7 @@ async def drift(request: Request) -> Response:
 
 async def window(request: Request) -> Response:
     """The statistics of the rows of the open window, which `suffice monitor` merges with those of other servers."""
+    _query(request)
     host = host_of(request)
     assert host.watch is not None
     found = await run_in_threadpool(host.watch.window)
@@ -146,6 +154,7 @@ async def window(request: Request) -> Response:
 
 async def report(request: Request) -> Response:
     """The report of the model as one HTML page."""
+    _query(request)
     page = await run_in_threadpool(lambda: host_of(request).model.report().to_html())
     return Response(page, media_type="text/html", headers={"Content-Security-Policy": document_policy(page)})
 
@@ -171,7 +180,8 @@ async def explain(request: Request) -> Response:
     classes = [class_named(model.fitted_.classes, query.get(name), name) for name in ("class", "against")]
     if classes[0] is not None and classes[0] == classes[1]:
         raise Problem(422, "class and against name the same class. Leave one of them out.", argument="against")
-    operation = Explain(model, _limits(request).explained, _counted(host, "explained"), *classes)
+    most = min(_limits(request).explained, max(1, MOST_PARTS // len(plan_of(model.fitted_).columns)))
+    operation = Explain(model, most, _counted(host, "explained"), *classes)
     return await _about_rows(request, operation)
 
 
@@ -335,6 +345,15 @@ ENDPOINTS: list[Endpoint] = [
 
 OF_MODELS: dict[str, Access] = {each.path: each.access for each in ENDPOINTS if each.of_model}
 OF_SERVER: dict[str, Access] = {each.path: each.access for each in ENDPOINTS if not each.of_model}
+
+
+def model_named(path: str) -> str | None:
+    """The name of the model that a path has, if any.
+
+    >>> model_named("/models/spam/predict"), model_named("/predict")
+    ('spam', None)
+    """
+    return path.removeprefix("/models/").partition("/")[0] if path.startswith("/models/") else None
 
 
 def access_of(path: str) -> Access:
