@@ -121,3 +121,14 @@ def test_the_window_merges_with_others(model, watched):
     watch.observe(X[:50], 50)
     monitor = model.monitor()
     assert watch.window().merge(monitor.window(X[50:80])).n_rows == 80
+
+
+def test_advice_is_for_those_who_run_a_server():
+    watch = Watch(suffice.NaiveBayes().fit(X, Y), Settings())  # without a profile of held-out rows
+    watch.observe(X[:20], 20)
+    withheld = [each["sentence"] for each in watch.to_dict()["open"]["findings"] if each["withheld"]]
+    page = watch.look().to_html()
+    watch.close()
+    assert withheld
+    assert all("suffice.fit" in each and "monitor(X)" not in each for each in withheld)
+    assert "monitor(X)" not in page

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,12 @@ AT_ONCE = 4_096  # rows that are summarised together
 SECONDS = 1.0  # that rows wait at most, if others follow
 MOST_CELLS = 1 << 23  # that wait; more rows are not watched until the thread has caught up
 KEPT = 200  # closed windows
+OF_A_SERVER = {  # advice of the library, in words of those who run a server
+    "; or give reference rows: model.monitor(X).": ".",
+    "Merge windows, fit the model with suffice.fit, or give reference rows: model.monitor(X).": (
+        "Serve it with a longer --window, or fit the model with suffice.fit."
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +104,7 @@ class Sequence:
     def look(self) -> Drift | None:
         """What the open window shows, if it has rows."""
         self.end_in_time()
-        return None if self.open is None else self._monitor.check(self.open)
+        return None if self.open is None else _for_operators(self._monitor.check(self.open))
 
     def to_dict(self) -> dict[str, Any]:
         """The open window, and those that have ended, newest first, as JSON values."""
@@ -227,6 +233,17 @@ class Watch:
         with self._lock:
             self._ended = True
         self._thread.shutdown(wait=True, cancel_futures=True)
+
+
+def _for_operators(drift: Drift) -> Drift:
+    """What was found, with advice that somebody who runs a server can follow."""
+    findings = []
+    for each in drift.findings:
+        sentence = each.sentence
+        for advice, other in OF_A_SERVER.items() if each.withheld else ():
+            sentence = sentence.replace(advice, other)
+        findings.append(replace(each, sentence=sentence))
+    return replace(drift, findings=tuple(findings))
 
 
 def _joined(waiting: list[Rows]) -> list[Rows]:
