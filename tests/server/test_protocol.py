@@ -193,6 +193,25 @@ def test_an_early_answer_does_not_disturb_the_next_request(patient):
         assert facts_of(client.send(head("GET", "/x")).answer()) == ["GET", "/x", 0]
 
 
+@pytest.mark.parametrize("connection", ["close", "keep-alive"])
+def test_a_client_that_sends_everything_before_it_reads_gets_an_early_answer(patient, connection):
+    """As Python's urllib does; an answer to a client whose input is not read would be lost."""
+    with Client(patient.port) as client:
+        client.send(head("POST", "/early", f"Content-Length: {LARGE}", f"Connection: {connection}"))
+        for _ in range(LARGE >> 20):
+            client.send(bytes(1 << 20))
+        assert client.answer().status == 413
+        assert (connection == "keep-alive") or client.is_cut()
+
+
+def test_a_client_that_sends_without_an_end_is_cut(loop, monkeypatch):
+    monkeypatch.setattr("suffice.server.protocol.MOST_LINGER_SECONDS", 0.2)
+    with Served(Application(), HURRIED, loop) as server, Client(server.port) as client:
+        client.send(head("POST", "/early", "Transfer-Encoding: chunked", "Connection: close"))
+        assert client.answer().status == 413
+        until(lambda: not connections_of(server) or client.send(b"1\r\na\r\n") is None)
+
+
 def test_a_body_that_was_not_asked_for_does_not_become_a_request(patient):
     """After an early answer, a client that waited for 100 Continue may send the body or not."""
     with Client(patient.port) as client:

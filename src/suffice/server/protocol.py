@@ -31,7 +31,8 @@ LOG = logging.getLogger("suffice.server")
 MOST_HEADERS = 100
 MOST_PIPELINED = 16  # requests that one connection sends ahead
 SLOWEST = 1024  # bytes per second, in the long run
-LINGER_SECONDS = 2.0  # for a refused client to read why
+LINGER_SECONDS = 2.0  # of silence, for a refused client to read why
+MOST_LINGER_SECONDS = 10.0  # for a refused client that goes on sending
 OTHER_FILES = 128  # open files besides connections
 UNKNOWN_METHOD = re.compile(rb"[A-Za-z-]{1,30} [/*]")
 METHODS = "GET, HEAD, POST"
@@ -139,6 +140,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a new connection, in place of an idle one if there are too many."""
         super().connection_made(transport)
+        self._of_cycles = _CycleTransport(self)
         self.watch.begin(self.loop, self.connections)
         if self.watch.has_room(self.connections):
             self.watch.idle[self] = None
@@ -175,9 +177,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what has arrived."""
+        self._received += len(data)
         if self._deaf:
             return
-        self._received += len(data)
         self._unparsed += len(data)
         try:
             self._parse(data)
@@ -244,6 +246,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= MOST_PIPELINED:
             raise Problem(400, f"The client sent more than {MOST_PIPELINED} requests ahead. Wait for the answers.")
         super().on_headers_complete()
+        self.cycle.transport = self._of_cycles  # type: ignore[assignment]
         self.watch.idle.pop(self, None)
         self._progress += 1
         self._unparsed, self._in_head, self._in_body = 0, False, True
@@ -270,7 +273,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Begin the next request that has arrived, or wait for one."""
         self.server_state.total_requests += 1
-        if self.transport.is_closing():
+        if self._refused or self.transport.is_closing():
             return
         self.flow.resume_reading()
         if self.pipeline:
@@ -287,6 +290,22 @@ class LimitedProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     # ------------------------------------------------------------------ refusing
+
+    def end_after_answer(self) -> None:
+        """Close the connection after an answer; if the body still arrives, the client may read the answer first."""
+        if not (self._in_body and self.cycle.response_complete):
+            self.transport.close()
+        elif not self.transport.is_closing():
+            self._deaf = self._refused = True
+            self._discard()
+
+    def _discard(self) -> None:
+        """Send no more, and read on: the system discards an answer to a client whose input is not read."""
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:
+            self.transport.close()
 
     def _refuse(self, problem: Problem, *, at_end: bool = False) -> None:
         """Answer with a problem document, unless the connection is in the midst of something, and hear no more.
@@ -309,11 +328,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refused = True
         if not (self._is_idle and self._in_body):
             self.transport.write(_answer(problem))
-        self.flow.resume_reading()
-        if at_end or not self.transport.can_write_eof():
+        if at_end:
             self.transport.close()
         else:
-            self.transport.write_eof()  # read on: the system discards an answer to a client whose input is not read
+            self._discard()
 
     # ------------------------------------------------------------------ time
 
@@ -330,7 +348,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if state in ("head", "rest"):
             too_slow = waited > limits.head_seconds
         elif state == "refused":
-            too_slow = waited > LINGER_SECONDS
+            too_slow = now - self._moved_at > LINGER_SECONDS or waited > MOST_LINGER_SECONDS
         else:
             slow = waited > limits.idle_seconds + abs(moved - self._bytes_first) / SLOWEST
             too_slow = slow or now - self._moved_at > limits.idle_seconds
@@ -342,7 +360,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return ("closing", 0), self.transport.get_write_buffer_size()
         if self._refused:
-            return ("refused", 0), 0
+            return ("refused", 0), self._received
         if self.flow.write_paused:
             return ("reader", self._progress), self.transport.get_write_buffer_size()
         if self._is_idle:
@@ -362,6 +380,14 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
         else:
             self.drop()
+
+
+class _CycleTransport:
+    """What the answer to a request needs of its connection."""
+
+    def __init__(self, protocol: LimitedProtocol) -> None:
+        self.write, self.is_closing = protocol.transport.write, protocol.transport.is_closing
+        self.close = protocol.end_after_answer
 
 
 def _too_long(*, in_url: bool) -> Problem:
