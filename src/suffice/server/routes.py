@@ -24,8 +24,9 @@ from suffice.server.page import asset, page
 from suffice.server.problems import Problem
 from suffice.server.rows.answers import answer, written_rows
 from suffice.server.rows.bodies import MEDIA_TYPES, answer_form, body_form, read_whole
+from suffice.server.rows.class_labels import class_named
 from suffice.server.rows.json_rows import parse
-from suffice.server.rows.operations import Explain, Operation, Predict, Score, class_named
+from suffice.server.rows.operations import Explain, Operation, Predict, Score
 from suffice.server.rows.parameters import SampleRequest, given_prior
 from suffice.server.rows.row_plans import model_rows, plan_of
 from suffice.server.rows.rows_to_learn import rows_to_learn

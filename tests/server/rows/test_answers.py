@@ -24,7 +24,8 @@ from suffice.server.hosting import Host, Hosts
 from suffice.server.problems import Problem, problem_of
 from suffice.server.rows.answers import answer
 from suffice.server.rows.bodies import MEDIA_TYPES
-from suffice.server.rows.operations import Explain, Predict, Score, class_named
+from suffice.server.rows.class_labels import class_named
+from suffice.server.rows.operations import Explain, Predict, Score
 from suffice.server.rows.rows_to_learn import rows_to_learn
 from suffice.server.settings import Limits, Settings
 
@@ -375,7 +376,7 @@ def test_rows_to_learn_are_the_same_in_all_forms():
         (b'{"rows": [{"a": 1}], "labels": [null]}', "json", {}, "Row 0 has no label"),
         (b'{"rows": [{"a": 1}], "labels": [["ham"]]}', "json", {}, "list or an object"),
         (b'{"rows": [{"a": 1}], "labels": ["hm"]}', "json", {}, "Did you mean 'ham'?"),
-        (b'{"rows": [{"a": 1}], "labels": [3]}', "json", {"new_classes": True}, "of another type"),
+        (b'{"rows": [{"a": 1}], "labels": [3]}', "json", {"new_classes": True}, "Labels are texts here"),
         (b'{"rows": [{"a": 1}], "labels": ["ham"], "weights": [-1]}', "json", {}, "no weight of at least 0"),
         (b'{"rows": [{"a": 1}], "labels": ["ham"], "weights": ["1"]}', "json", {}, "not a number"),
         (b'{"rows": [{"a": 1}], "labels": ["ham"]}', "json", {"label": "ham"}, "Leave out ?label="),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.exceptions import ClassError, InputError, listed, without_warnings
+from suffice.exceptions import ClassError, InputError, SufficeError, listed, without_warnings
 from suffice.learning import fitting, updating
 from suffice.learning.fitted import Fitted
 from suffice.learning.labels import text_labels
@@ -27,7 +27,7 @@ from suffice.tables import MatrixTable, Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["applied", "check_known_classes", "check_rows_remain", "with_prior"]
+__all__ = ["applied", "check_known_classes", "check_remains", "refusal", "with_prior"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def applied(fitted: Fitted, kind: Kind, tables: Sequence[pa.Table], *, weighted:
         whole = len(tables) == 1
         rows = RowsRead(
             table if whole else table.rows(start, stop),
-            labels if whole else np.array(labels[start:stop].tolist()),  # of the type that these labels need
+            labels if whole else _alone(labels[start:stop]),
             None if weights is None else weights[start:stop],
             fitted.layout,
         )
@@ -95,13 +95,30 @@ def _read(fitted: Fitted, joined: pa.Table, *, weighted: bool) -> tuple[Table, A
     reader, layout = fitted.reader, fitted.layout
     rows = joined.select(range(joined.num_columns - 1 - weighted))
     with columns_by_position(layout):
-        table, labels, _ = reader.training(reader.from_arrow(rows), labels_of(joined, weighted=weighted), layout, 1)
+        table, labels, _ = reader.training(
+            reader.from_arrow(rows), labels_of(fitted.classes, joined, weighted=weighted), layout, 1
+        )
     return _by_row(table, rows.schema), labels
 
 
-def labels_of(table: pa.Table, *, weighted: bool) -> Array:
-    """The labels of labelled rows."""
-    return np.array(table.column(table.num_columns - 1 - weighted).to_pylist())
+def _alone(labels: Array) -> Array:
+    """Some of the labels, of the type that these need."""
+    return labels if labels.dtype.kind in "mM" else np.array(labels.tolist())
+
+
+def labels_of(known: ClassAxis, table: pa.Table, *, weighted: bool) -> Array:
+    """The labels of labelled rows; points in time and durations have the precision of the classes if they fit."""
+    import pyarrow as pa
+
+    column = table.column(table.num_columns - 1 - weighted)
+    if not pa.types.is_temporal(column.type):
+        labels = np.array(column.to_pylist())
+        of_time = known.labels.dtype.kind in "mM" and labels.dtype.kind == "i"  # nanoseconds
+        return labels.astype(known.labels.dtype) if of_time else labels
+    kind = "M8[D]" if pa.types.is_date(column.type) else "m8[us]" if pa.types.is_duration(column.type) else "M8[us]"
+    labels = np.array(column.to_pylist(), dtype=kind)
+    same = labels.astype(known.labels.dtype) if labels.dtype.kind == known.labels.dtype.kind else labels
+    return same if np.array_equal(same, labels) else labels
 
 
 def _by_row(table: Table, schema: pa.Schema) -> Table:
@@ -118,7 +135,7 @@ def _by_row(table: Table, schema: pa.Schema) -> Table:
 
 def check_known_classes(known: ClassAxis, table: pa.Table, *, weighted: bool) -> None:
     """Raise `ClassError` if a label of labelled rows is not among the known classes."""
-    labels = labels_of(table, weighted=weighted)
+    labels = labels_of(known, table, weighted=weighted)
     if labels.dtype.kind != "O" and len(labels) <= FEW_ROWS and known.known_positions(labels) is not None:
         return
     try:
@@ -136,7 +153,21 @@ def check_known_classes(known: ClassAxis, table: pa.Table, *, weighted: bool) ->
         )
 
 
-def check_rows_remain(fitted: Fitted) -> None:
-    """Raise `InputError` if a model has no rows left."""
+def check_remains(fitted: Fitted) -> None:
+    """Raise `InputError` if a model from which rows were removed has no rows, or no parameters."""
     if not fitted.model.weights.weight.any():
         raise InputError("These are all the rows of the model. Nothing would remain, so nothing was unlearned.")
+    try:
+        with without_warnings():
+            fitted.estimate  # noqa: B018 - is computed and kept for predictions
+    except (SufficeError, ArithmeticError, ValueError) as error:
+        raise InputError(
+            f"Without these rows the model could not predict any more, so nothing was unlearned: {error}"
+        ) from error
+
+
+def refusal(kind: Kind, error: Exception) -> Exception:
+    """The error of a change that cannot be applied, as a client gets it: a mistake in its values, or of the server."""
+    if isinstance(error, SufficeError) or not isinstance(error, TypeError | ValueError | OverflowError):
+        return error
+    return InputError(f"The rows cannot be {kind}ed: {error}") if kind != "prior" else InputError(str(error))

@@ -10,6 +10,7 @@ import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from suffice.exceptions import InputError, columns_at, counted
@@ -22,6 +23,7 @@ __all__ = ["Change", "Kind", "Receipt", "check_key", "labelled_rows", "prior_of_
 
 Kind = Literal["learn", "unlearn", "prior"]
 
+MICROSECOND = timedelta(microseconds=1)
 LONGEST_KEY = 255  # bytes
 LARGEST = 1 << 30  # bytes of the rows of one change
 
@@ -158,12 +160,22 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
 
     try:
         if not isinstance(values, pa.ChunkedArray):
-            values = pa.chunked_array([values if isinstance(values, pa.Array) else pa.array(values)])
+            values = pa.chunked_array([values if isinstance(values, pa.Array) else _arrow_array(values)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"The {name} are not values of one type: {error}.", argument=name) from error
     if pa.types.is_nested(values.type):
         raise InputError(f"The {name} are of type {values.type}; give one value for each row.", argument=name)
     return values
+
+
+def _arrow_array(values: Any) -> pa.Array:
+    """Values as an Arrow array; Arrow itself does not find the type of integers from 2**63 on."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except OverflowError:
+        return pa.array(values, pa.uint64())
 
 
 def _column(column: pa.ChunkedArray, kind: str | None) -> pa.ChunkedArray:
@@ -198,18 +210,34 @@ def prior_text(prior: str | Mapping[Any, float] | None) -> str:
     if prior is None:
         raise InputError("A change of the prior needs a prior.", argument="prior")
     try:
-        return json.dumps(prior if isinstance(prior, str) else [[_plain_label(k), v] for k, v in prior.items()])
+        return json.dumps(prior if isinstance(prior, str) else [[_json_label(k), v] for k, v in prior.items()])
     except (AttributeError, TypeError, ValueError) as error:
         raise InputError(
             "The prior must be 'data', 'uniform', or a probability for each class.", argument="prior"
         ) from error
 
 
-def _plain_label(label: Any) -> Any:
-    return label.item() if hasattr(label, "item") else label
+def _json_label(label: Any) -> Any:
+    """A class label as JSON: dates, points in time and durations are objects."""
+    label = label.item() if hasattr(label, "item") else label
+    if isinstance(label, datetime):
+        return {"time": label.isoformat()}
+    if isinstance(label, date):
+        return {"date": label.isoformat()}
+    return {"microseconds": label // MICROSECOND} if isinstance(label, timedelta) else label
+
+
+def _label_of_json(found: Any) -> Any:
+    """The label that `_json_label` has written."""
+    if not isinstance(found, dict):
+        return found
+    ((kind, value),) = found.items()
+    if kind == "microseconds":
+        return timedelta(microseconds=value)
+    return datetime.fromisoformat(value) if kind == "time" else date.fromisoformat(value)
 
 
 def prior_of_text(text: str) -> Any:
     """The prior that `prior_text` has written."""
     found = json.loads(text)
-    return found if isinstance(found, str) else dict(map(tuple, found))
+    return found if isinstance(found, str) else {_label_of_json(label): value for label, value in found}

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self
 
 from suffice.estimators import GenerativeClassifier
 from suffice.learning.fitted import Fitted
-from suffice.server.log.applying import applied, check_known_classes, check_rows_remain, with_prior
+from suffice.server.log.applying import applied, check_known_classes, check_remains, refusal, with_prior
 from suffice.server.log.changes import Change, Receipt, check_key, labelled_rows, prior_text
 from suffice.server.log.log_keeping import Bounds, Log, State
 from suffice.server.log.receipts import check_same
@@ -252,7 +252,7 @@ class Learner:
                     each.table = labelled_rows(each.change, fitted)
                     size += each.table.nbytes
             except Exception as error:
-                each.future.set_exception(error)
+                each.future.set_exception(_refused(each, error))
                 continue
             if key is not None:
                 pending[key] = digest
@@ -283,7 +283,7 @@ class Learner:
             return [self._step(fitted, first, together)]
         except Exception as error:
             if len(together) == 1:
-                together[0].future.set_exception(error)
+                together[0].future.set_exception(_refused(together[0], error))
                 return []
         steps: list[Step] = []
         for each in together:
@@ -304,8 +304,16 @@ class Learner:
             check_known_classes(fitted.classes.union(self._base_classes), table, weighted=weighted)
         (after,) = applied(fitted, change.kind, [table], weighted=weighted)
         if change.kind == "unlearn":
-            check_rows_remain(after)
+            check_remains(after)
         return Step(Run(change.kind, first, entries, table, weighted), after, members)
+
+
+def _refused(waiting: Waiting, error: Exception) -> Exception:
+    """The error that a client gets; others than those of the library are logged."""
+    found = refusal(waiting.change.kind, error)
+    if found is not error:
+        logger.warning("A change was refused by an error without a sentence of its own.", exc_info=error)
+    return found
 
 
 def _together(changes: Sequence[Waiting]) -> Iterator[list[Waiting]]:

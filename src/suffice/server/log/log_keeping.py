@@ -93,7 +93,9 @@ class Log:
         self._journal, self._writer = found.journal, found.writer
         self._here = Amount(found.size, found.replayed, found.seconds)  # in the log
         self._before = Amount()  # in logs before it that no snapshot has replaced
-        self._is_new = not found.replayed
+        self._is_new = found.is_new
+        if found.is_new:
+            self._here, self._before = Amount(), self._here
         self._suspect = False  # whether it is unknown what of the log is on disk
         self._pending: tuple[Fitted, StoredReceipts] | None = None  # the snapshot that replaces the logs before
         self._writing: threading.Thread | None = None  # writes it
@@ -172,7 +174,8 @@ class Log:
                 return
             self._wait()
         may_retry = self._problem is None or time.monotonic() >= self._retry_at
-        if self._here.exceeds(self._bounds) and (may_retry or self._pending is not None):
+        due = self._here.exceeds(self._bounds) or (self._pending is None and self._before.changes > 0)
+        if due and (may_retry or self._pending is not None):
             try:
                 self._begin_log(state)
             except Exception as error:  # learning goes on with a longer log

@@ -48,6 +48,8 @@ class Recovered:
         Bytes of the logs.
     torn : int
         Bytes that were cut off at the end of the log: changes that were not acknowledged.
+    is_new : bool
+        Whether the log to continue has no changes.
     """
 
     fitted: Fitted
@@ -59,6 +61,7 @@ class Recovered:
     seconds: float
     size: int
     torn: int
+    is_new: bool
 
 
 def create_log(folder: str, first: int, base: str) -> Journal:
@@ -102,14 +105,15 @@ def _recover(path: str, fitted: Fitted, base: str) -> Recovered:
         contents = Contents.of(path)
     elif not contents.logs:
         journal = create_log(path, 1, base)
-        return Recovered(fitted, 0, receipts, journal, RunWriter(), 0, 0.0, journal.size, 0)
+        return Recovered(fitted, 0, receipts, journal, RunWriter(), 0, 0.0, journal.size, 0, True)
     logs = _Logs(path, contents.logs, sequence, base)
     started = time.perf_counter()
     fitted = replayed(fitted, logs.runs(), receipts)
     seconds, changes = time.perf_counter() - started, logs.sequence - sequence
     journal, schemas = logs.continued()
     writer = RunWriter(schemas)
-    return Recovered(fitted, logs.sequence, receipts, journal, writer, changes, seconds, logs.size, logs.torn)
+    is_new = logs.sequence < logs.first
+    return Recovered(fitted, logs.sequence, receipts, journal, writer, changes, seconds, logs.size, logs.torn, is_new)
 
 
 def check_base(path: str, known: object, base: str) -> None:
@@ -130,6 +134,8 @@ class _Logs:
     ----------
     sequence : int
         Number of the last change that was read.
+    first : int
+        Number of the first change of the last log.
     size : int
         Bytes of all frames.
     torn : int
@@ -141,6 +147,7 @@ class _Logs:
         if sequence + 1 not in firsts:
             raise _missing(folder, sequence + 1)
         self._folder, self._base, self._firsts = folder, base, firsts[firsts.index(sequence + 1) :]
+        self.first = self._firsts[0]
         self._reader = RunReader()
         self._last = self._file(0)
 
@@ -162,7 +169,7 @@ class _Logs:
                 raise self._last.damaged(self._last.end, "cannot be read, although later changes can")
             if self._firsts[i] != self.sequence + 1:
                 raise _missing(self._folder, self.sequence + 1)
-            self._reader = RunReader()
+            self._reader, self.first = RunReader(), self._firsts[i]
             for frame in () if first is None else chain([first], frames):
                 yield from self._new(file, frame)
             self._last, self.torn = file, file.torn

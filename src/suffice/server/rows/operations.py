@@ -14,15 +14,13 @@ import numpy as np
 from suffice import bayes
 from suffice.engines.prediction_tables import LOG_DENSITY, predicted_labels, prediction_names, prediction_table
 from suffice.estimators import GenerativeClassifier
-from suffice.exceptions import ClassError, did_you_mean, listed, short
 from suffice.sources.engine_types import ArrowTable
-from suffice.statistics import ClassAxis
 from suffice.tables.cell_values import json_value, value_text
 
 if TYPE_CHECKING:
     from suffice.estimators.explained_rows import Part
 
-__all__ = ["Explain", "Operation", "Predict", "Score", "class_named", "json_predictions"]
+__all__ = ["Explain", "Operation", "Predict", "Score", "json_predictions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,22 +204,3 @@ def _part_name(part: Part) -> str:
 def _part_value(part: Part) -> str | None:
     """The cell of a column, or the count of a word, as text; None for a missing cell."""
     return value_text(part["value"] if "column" in part else part["count"]) or None
-
-
-def class_named(classes: ClassAxis, text: str | None, argument: str = "label") -> Hashable:
-    """The class that a text of an address names; None for None.
-
-    Raises `ClassError` if there is none.
-    """
-    if text is None:
-        return None
-    labels: list[Hashable] = classes.labels.tolist()
-    for label in labels:
-        if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
-            return label
-        if isinstance(label, float) and label.is_integer() and f"{label:.0f}" == text:  # as JavaScript writes it
-            return label
-    hint = did_you_mean(text, map(str, labels))
-    raise ClassError(
-        f"The model has no class {short(text)}.{hint} Its classes are {listed(labels)}.", argument=argument
-    )

@@ -14,10 +14,11 @@ from suffice.families import Text
 from suffice.families.text.parameters import TextParameters
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
-from suffice.server.rows.operations import class_named
+from suffice.server.rows.class_labels import class_named, written_classes
 from suffice.server.rows.row_plans import described, plan_of
 from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowTable
+from suffice.statistics import ClassAxis
 
 __all__ = ["SampleRequest", "given_prior"]
 
@@ -89,7 +90,10 @@ def given_prior(document: Any, fitted: Fitted) -> str | dict[Hashable, float]:
     found = {class_named(fitted.classes, name, "prior"): _probability(value, name) for name, value in prior.items()}
     missing = [label for label in fitted.classes.labels.tolist() if label not in found]
     if missing:
-        raise Problem(422, f"The prior has no probability for {listed(missing)}. Give one for each class.")
+        names = written_classes(ClassAxis.of(missing))
+        raise Problem(422, f"The prior has no probability for {names}. Give one for each class.")
+    if len(found) < len(prior):
+        raise Problem(422, "The prior names a class twice. Give one probability for each class.")
     return found
 
 
@@ -143,6 +147,7 @@ def _class(fitted: Fitted, label: Any) -> Hashable:
     """The class of a JSON value."""
     labels = fitted.classes.labels.tolist()
     if isinstance(label, list | dict):
-        raise Problem(422, f'"class" is {described(label)}; expected one of {listed(labels)}.', argument="class")
+        names = written_classes(fitted.classes)
+        raise Problem(422, f'"class" is {described(label)}; expected one of {names}.', argument="class")
     found = next((each for each in labels if each == label and isinstance(each, bool) == isinstance(label, bool)), None)
     return class_named(fitted.classes, str(label), "class") if found is None else found

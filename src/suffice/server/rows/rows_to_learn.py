@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from suffice.exceptions import ClassError, InputError, did_you_mean, listed, short, without_warnings
+from suffice.exceptions import InputError, short, without_warnings
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
 from suffice.server.rows.answers import text_of
 from suffice.server.rows.bodies import TABLES, Form, body_form, read_whole
 from suffice.server.rows.body_tables import columns_to_predict, good_batches, open_body
+from suffice.server.rows.class_labels import class_to_learn, classes_of_rows, written_classes
 from suffice.server.rows.json_rows import columns_of, parse
-from suffice.server.rows.operations import class_named
 from suffice.server.rows.row_plans import numbers, plan_of, table_of
 from suffice.server.rows.table_streams import WholeBody
 from suffice.server.settings import Limits
@@ -98,10 +98,11 @@ async def rows_to_learn(
         if label is not None:
             if labels is not None:
                 raise _labelled_twice("labels of their own")
-            labels = [_given(known, label, new_classes=new_classes)] * rows.num_rows
+            is_name = bool(label) and label == label.strip()  # otherwise it is a slip, not a new class
+            labels = [class_to_learn(known, label, new_classes=new_classes and is_name)] * rows.num_rows
         if labels is None:
             raise _without_labels(fitted, form, column)
-        _check_labels(known, labels, new_classes=new_classes)
+        labels = classes_of_rows(known, labels, new_classes=new_classes)
         return RowsToLearn(rows, labels, _checked_weights(of_rows), hashlib.sha256(body).digest())
 
     return await asyncio.to_thread(read)
@@ -165,7 +166,7 @@ def _labelled_twice(what: str) -> Problem:
 
 def _without_labels(fitted: Fitted, form: Form, target: str | None) -> Problem:
     if form in ("text", "mail"):
-        labels = listed(fitted.classes.labels.tolist())
+        labels = written_classes(fitted.classes)
         return Problem(400, f"The text has no label. Add ?label= to the address, with one of the classes {labels}.")
     if form == "json":
         column = "" if target is None else f", or the column {short(target)} in each row"
@@ -173,54 +174,6 @@ def _without_labels(fitted: Fitted, form: Form, target: str | None) -> Problem:
     return Problem(
         400,
         "The column of labels is not known. Name it in the address, as in ?target=kind; the default is 'label'.",
-    )
-
-
-def _given(classes: ClassAxis, label: str, *, new_classes: bool) -> Hashable:
-    """The class that a text of the address names; a new one if it may be new and the classes are texts."""
-    try:
-        return class_named(classes, label)
-    except ClassError:
-        if new_classes and all(isinstance(each, str) for each in classes.labels.tolist()):
-            return label
-        raise
-
-
-def _check_labels(classes: ClassAxis, labels: Sequence[Any], *, new_classes: bool) -> None:
-    """Raise unless each row has a label, which is a class of the model or may be new."""
-    plain = str | int | float | bool
-    for wrong, problem in (
-        ([i for i, each in enumerate(labels) if each is None], "has no label."),
-        (
-            [i for i, each in enumerate(labels) if isinstance(each, list | dict)],
-            "has a list or an object as its label.",
-        ),
-    ):
-        if wrong:
-            raise InputError.in_row(problem, rows=wrong)
-    known = set(classes.labels.tolist())
-    kinds = {type(each) for each in known}
-    unknown = [
-        i for i, each in enumerate(labels) if each not in known or (isinstance(each, bool) and bool not in kinds)
-    ]
-    if not unknown:
-        return
-    first = labels[unknown[0]]
-    names = listed(classes.labels.tolist())
-    if new_classes:
-        other = [i for i in unknown if isinstance(first, plain) and type(labels[i]) not in kinds]
-        if other:
-            raise ClassError(
-                f"Row {other[0]} has the label {short(labels[other[0]])}, which is of another type than the classes "
-                f"{names}.",
-                rows=other,
-            )
-        return
-    raise ClassError(
-        f"Row {unknown[0]} has the label {short(first)}, which is not a class of the model."
-        f"{did_you_mean(first, known)} Its classes are {names}; the option --new-classes of suffice serve allows "
-        "others.",
-        rows=unknown,
     )
 
 
