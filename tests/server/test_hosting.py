@@ -66,3 +66,16 @@ def test_closing_twice(path):
     host = open_host("m", path, Settings(learn=True))
     host.close()
     host.close()
+
+
+def test_errors_about_a_folder_name_the_page(path, tmp_path):
+    settings = Settings(learn=True)
+    open_host("m", path, settings).close()
+    NaiveBayes().fit([[0.0], [9.0], [4.0], [5.0]], ["a", "a", "b", "b"]).save(path)
+    with pytest.raises(ModelFileError, match="holds what another model file has learned") as caught:
+        open_host("m", path, settings)
+    assert caught.value.page == "docs/serving.md"
+    (tmp_path / "m.suffice.state" / "log-00000000000000000001").write_bytes(b"no log")
+    with pytest.raises(ModelFileError, match="is not a log of learned rows") as caught:
+        open_host("m", path, settings)
+    assert caught.value.page == "docs/serving.md"

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from learning_cases import LEARNING, base_of, case_of
-from suffice import ClassError, InputError, MergeError, ModelFileError, NaiveBayes
+from suffice import ClassError, GaussianDiscriminant, InputError, MergeError, ModelFileError, NaiveBayes
 from suffice.server.log import learner as learning
 from suffice.server.log import state_folder
 from suffice.server.log.journal import Journal
@@ -308,6 +308,28 @@ def test_a_class_whose_rows_were_unlearned_can_be_learned_again(opened):
 
 
 # ---------------------------------------------------------------------- keys
+
+
+def test_a_model_that_could_not_predict_is_not_made(opened, tmp_path):
+    case = case_of("shared covariance")
+    case.model = GaussianDiscriminant().fit(case.rows.slice(0, 4).to_pandas(), ["a", "a", "b", "b"])
+    learner = opened(case)
+    first, second = (Change("unlearn", case.rows.slice(i, 1), [label]) for i, label in ((0, "a"), (2, "b")))
+    result(learner, first)
+    before = state(learner)
+    with pytest.raises(InputError, match="could not predict any more, so nothing was unlearned: No column varies"):
+        result(learner, second)
+    assert state(learner) == before
+    assert state(opened(case, killed(learner, tmp_path))) == before
+
+
+def test_errors_of_other_libraries_are_refusals(opened, caplog):
+    case = case_of("drop-in")  # scikit-learn's estimators have fixed classes
+    learner = opened(case, new_classes=True)
+    with pytest.raises(InputError, match="The rows cannot be learned: The target label"):
+        result(learner, Change("learn", case.rows.slice(0, 1), ["egg"]))
+    assert "without a sentence of its own" in caplog.text
+    assert learner.version == 0
 
 
 def test_a_repeated_request_is_made_once(opened, tmp_path):
