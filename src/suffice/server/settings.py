@@ -28,6 +28,8 @@ class Limits:
         Bytes of a body that is read whole: JSON, a text, a mail, or rows to learn.
     rows, cells : int
         Of one request.
+    columns : int
+        Columns of one request that the model does not read.
     explained, sampled : int
         Rows that one request may have explained or drawn.
     head : int
@@ -49,6 +51,7 @@ class Limits:
     document: int = 64 * MEGA
     rows: int = 20_000_000
     cells: int = 1_000_000_000
+    columns: int = 10_000
     explained: int = 1_000
     sampled: int = 100_000
     head: int = 16 * KILO

@@ -191,3 +191,28 @@ def test_a_label_of_the_address_with_blanks_is_no_new_class(label):
     problem = refused(taught, MODELS["array"], body, "json", label=label, new_classes=True)
     assert (problem.status, "no class" in problem.detail) == (422, True)
     assert taught(MODELS["array"], body, "json", label="maybe", new_classes=True).labels == ["maybe"]
+
+
+def wide(form, n_columns):
+    """A body of one row that has unknown columns besides those of the model."""
+    rows = {**dict.fromkeys("0123", 1.0), **{f"column {i}": 1.5 for i in range(n_columns)}}
+    if form in ("json", "columns"):
+        return json.dumps({"row": rows} if form == "json" else {"columns": {each: [1.5] for each in rows}}).encode()
+    return body_of(pd.DataFrame([rows]), form)
+
+
+@pytest.mark.parametrize("form", [*FORMS, "json", "columns"])
+def test_columns_are_limited_before_they_take_memory(form):
+    limits, kind = Limits(columns=200), "json" if form == "columns" else form
+    assert len(predicted(MODELS["array"], wide(form, 200), kind, limits=limits)) == 1
+    problem = refused(predicted, MODELS["array"], wide(form, 201), kind, limits=limits)
+    assert (problem.status, problem.facts["limit"]) == (413, 204)
+    assert "205 columns" in problem.detail
+
+
+def test_delimiters_in_texts_are_no_columns():
+    text = '"' + "a, b; " * 300 + '"'
+    body = f"0,1,2,3,note\n1,2,3,4,{text}\n".encode() * 1
+    assert len(predicted(MODELS["array"], body, "csv", limits=Limits(columns=200))) == 1
+    line = {**dict.fromkeys("0123", 1.0), "note": json.dumps({f"key {i}": i for i in range(300)})}
+    assert len(predicted(MODELS["array"], json.dumps(line).encode(), "jsonl", limits=Limits(columns=200))) == 1

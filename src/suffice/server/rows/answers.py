@@ -115,7 +115,7 @@ def _of_table(operation: Operation, incoming: Incoming, form: Form, out: Form, l
     fitted = operation.model.fitted_
     plan = plan_of(fitted)
     with without_warnings():
-        source = open_body(incoming, form, plan.names[0] if plan.documents else None)
+        source = open_body(fitted, incoming, form, limits, plan.names[0] if plan.documents else None)
         writer = AnswerWriter(operation, out)
         read = columns_to_predict(fitted, source, [fitted.target])
         kept = KeptColumns(source, source.names, read.names, typed=out != "csv") if operation.keeps else None

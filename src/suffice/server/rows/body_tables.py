@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,6 +14,7 @@ from suffice.learning.good_rows import of_good_rows
 from suffice.server.problems import Problem, problem_of
 from suffice.server.rows.arrow_messages import CheckedMessages
 from suffice.server.rows.bodies import Form
+from suffice.server.rows.json_rows import check_width
 from suffice.server.rows.row_plans import plan_of
 from suffice.server.rows.table_streams import LARGEST, Incoming, WholeBody, too_large_batch
 from suffice.server.settings import Limits
@@ -25,6 +27,10 @@ __all__ = ["columns_to_predict", "good_batches", "open_body"]
 
 T = TypeVar("T")
 BATCH_ROWS = 1 << 16
+HEAD_BYTES = 1 << 20  # in which columns are counted, and from which a source finds them
+QUOTED = re.compile(rb'"[^"\n]*"')
+DELIMITERS = (b",", b";", b"\t", b"|")
+KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:')
 
 
 class ArrowBody:
@@ -32,12 +38,13 @@ class ArrowBody:
 
     described = "the body"
 
-    def __init__(self, file: Incoming | WholeBody) -> None:
+    def __init__(self, file: Incoming | WholeBody, most_columns: int) -> None:
         import pyarrow as pa
 
         # Arrow's threads may not read memory that Python owns: see `suffice.sources.files.arrow_memory`.
         options = pa.ipc.IpcReadOptions(use_threads=False)
         reader = pa.ipc.open_stream(pa.PythonFile(CheckedMessages(file), "r"), options=options)
+        check_width(len(reader.schema), most_columns)
         self._reader = pa.RecordBatchReader.from_batches(reader.schema, _small_batches(reader, file))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -71,11 +78,13 @@ def _decoded_bytes(column: ArrowArray) -> int:
     return pc.sum(lengths.take(column.indices)).as_py() or 0
 
 
-def open_body(file: Incoming | WholeBody, form: Form, text_column: str | None = None) -> Source:
+def open_body(
+    fitted: Fitted, file: Incoming | WholeBody, form: Form, limits: Limits, text_column: str | None = None
+) -> Source:
     """The rows of a table as a source; ``text_column`` names the column of texts of a model that reads only that."""
     import pyarrow as pa
 
-    head = file.peek(8)
+    head, most = file.peek(8), fitted.layout.n_columns + limits.columns
     compressed = next((name for name, (magic, _) in COMPRESSIONS.items() if head.startswith(magic)), None)
     if compressed is not None:  # the source would decompress it without a limit
         raise Problem(
@@ -83,17 +92,38 @@ def open_body(file: Incoming | WholeBody, form: Form, text_column: str | None = 
         )
     if not head:
         raise Problem(400, "The body is empty. Send a table.")
+    if form in WIDTHS:
+        check_width(WIDTHS[form](file.peek(HEAD_BYTES), most), most)  # a source takes kilobytes for each column
     try:
         if form == "arrow" and head.startswith(b"\xff\xff\xff\xff"):
-            source = open_source(ArrowBody(file), batch_rows=BATCH_ROWS)
+            source = open_source(ArrowBody(file, most), batch_rows=BATCH_ROWS)
         else:
             source = open_source(file, format=form, batch_rows=BATCH_ROWS, text_column=text_column)
     except SufficeError as error:
         raise body_problem(error) from error
     except (pa.ArrowException, OSError, EOFError) as error:
         raise Problem(400, f"The body is not an Arrow stream: {error}.") from error
+    check_width(len(source.names), most)
     source.files = []  # no advice on options that files have
     return source
+
+
+def _csv_width(head: bytes, most: int) -> int:
+    """At least so many columns the widest of the first lines has, whatever its delimiter."""
+    if len(head) <= most:  # a column takes a byte at least
+        return 0
+    lines = QUOTED.sub(b"", head).splitlines()
+    return max(line.count(delimiter) for line in lines for delimiter in DELIMITERS) + 1
+
+
+def _json_width(head: bytes, most: int) -> int:
+    """At least so many columns the first lines have together."""
+    if head.count(b":") <= most:
+        return 0
+    return len({found[1] for found in KEY.finditer(head)})
+
+
+WIDTHS: dict[Form, Callable[[bytes, int], int]] = {"csv": _csv_width, "jsonl": _json_width}
 
 
 def body_problem(error: SufficeError, first: int = 0) -> Problem:

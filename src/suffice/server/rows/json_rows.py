@@ -144,7 +144,7 @@ def columns_of(document: Any, plan: RowPlan, limits: Limits, target: str | None 
         found = _of_columns(given, plan, limits, target)
     elif isinstance(given, list):
         check_size(len(given), plan, limits)
-        found = _of_rows(given, plan, target)
+        found = _of_rows(given, plan, limits, target)
     else:
         raise Problem(400, f'"rows" is {described(given)}; expected a list of rows, as in {EXAMPLE}.')
     for name in ("labels", "weights"):
@@ -184,6 +184,16 @@ def check_size(n_rows: int, plan: RowPlan, limits: Limits) -> None:
             )
 
 
+def check_width(n_columns: int, most: int) -> None:
+    """Raise `Problem` 413 beyond the limit of columns."""
+    if n_columns > most:
+        raise Problem(
+            413,
+            f"The body has {n_columns:,} columns or more; the limit is {most:,}. Send the columns of the model only.",
+            limit=most,
+        )
+
+
 def _one_for_each_row(value: Any, name: str, n_rows: int, *, single: bool) -> list[Any]:
     """The list of labels or weights; that of a single row may be a bare value."""
     if single and not isinstance(value, list):
@@ -206,11 +216,11 @@ def _check_same(own: Sequence[Any], labels: Sequence[Any], target: str | None) -
         )
 
 
-def _of_rows(rows: list[Any], plan: RowPlan, target: str | None) -> Columns:
+def _of_rows(rows: list[Any], plan: RowPlan, limits: Limits, target: str | None) -> Columns:
     """Rows that are objects, lists, or bare values of a single column."""
     kinds = set(map(type, rows))
     if kinds <= {dict}:
-        return _of_objects(rows, plan, target)
+        return _of_objects(rows, plan, limits, target)
     if len(plan.columns) == 1 and kinds.isdisjoint((dict, list)):
         return Columns({plan.names[0]: rows}, len(rows))
     if kinds == {list} and not plan.named:
@@ -221,8 +231,9 @@ def _of_rows(rows: list[Any], plan: RowPlan, target: str | None) -> Columns:
     raise Problem(422, f"Row {wrong} is {described(rows[wrong])}; expected {what}.", row=wrong)
 
 
-def _of_objects(rows: list[dict[str, Any]], plan: RowPlan, target: str | None) -> Columns:
+def _of_objects(rows: list[dict[str, Any]], plan: RowPlan, limits: Limits, target: str | None) -> Columns:
     seen = set[str]().union(*rows)
+    check_width(len(seen), len(plan.columns) + limits.columns)
     others = [name for name in seen - plan.known if name != target]
     if others:
         for i, row in enumerate(rows):
@@ -258,6 +269,7 @@ def _of_lists(rows: list[list[Any]], plan: RowPlan) -> Columns:
 def _of_columns(given: Any, plan: RowPlan, limits: Limits, target: str | None) -> Columns:
     if not isinstance(given, dict):
         raise Problem(400, f'"columns" is {described(given)}; expected an object such as {{"column": [value, …], …}}.')
+    check_width(len(given), len(plan.columns) + limits.columns)
     first, n_rows = "", 0
     for k, (name, cells) in enumerate(given.items()):
         if not isinstance(cells, list):

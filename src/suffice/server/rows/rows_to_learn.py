@@ -138,7 +138,7 @@ def _of_table(
 ) -> tuple[ArrowTable, list[Any] | None, list[Any] | None]:
     import pyarrow as pa
 
-    source = open_body(file, form)
+    source = open_body(fitted, file, form, limits)
     if label is not None:
         if target in source.names:
             raise _labelled_twice(f"the column {short(target)}")
