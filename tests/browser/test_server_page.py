@@ -6,6 +6,7 @@ import urllib.request
 import numpy as np
 import pandas as pd
 import pytest
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -26,6 +27,30 @@ POSTERIOR = """
 const items = document.querySelectorAll(".views:not([hidden]) [data-posterior] [data-class]");
 return Object.fromEntries([...items].map((each) => [each.dataset.class, each.dataset.p]));
 """
+FIELD = """
+const fields = document.querySelectorAll(".views:not([hidden]) .field");
+return [...fields].find((each) => each.dataset.column === arguments[0]);
+"""
+NUMBERS = """
+const fields = document.querySelectorAll(".views:not([hidden]) .field");
+const cells = [...fields].map((each) => [each.dataset.column, each.querySelector("input[type=number]").value]);
+return Object.fromEntries(cells);
+"""
+PARTS = """
+const items = document.querySelectorAll(".views:not([hidden]) [data-parts] li");
+return [...items].map((each) => [each.querySelector("bdi").textContent, each.dataset.part]);
+"""
+TABLE_COLUMN = """
+const table = document.querySelector(".views:not([hidden]) [data-table]");
+const heads = [...table.tHead.rows[0].cells].map((each) => each.innerText.replace(/[▲▼]/, "").trim());
+const place = heads.indexOf(arguments[0]);
+return [...table.tBodies[0].rows].map((each) => each.cells[place].dataset.value ?? each.cells[place].innerText);
+"""
+CONTROLS = """
+const found = document.querySelectorAll("a, button, input, select, textarea, summary, svg");
+return [...found].filter((each) => each.checkVisibility() && !each.ariaHidden && !each.closest("[inert]"));
+"""
+SHOWN = ".views:not([hidden])"
 VIEWS = ("predict", "file", "drift", "about")
 SECONDS = 20  # that a page may take to answer
 
@@ -36,6 +61,20 @@ def wide_table(n=600, seed=0):
     y = rng.integers(0, 10, n)
     X = rng.normal(size=(n, 50)) + 0.5 * rng.normal(size=(10, 50))[y]
     return pd.DataFrame(X, columns=[f"sensor {j}" for j in range(50)]), np.array([f"machine {k}" for k in y])
+
+
+def many_classes(n=1000, seed=0):
+    """Three columns of numbers, and a thousand classes."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n), 4)
+    X = 5 * rng.normal(size=(n, 3))[y] + rng.normal(size=(4 * n, 3))
+    return pd.DataFrame(X, columns=["x", "y", "z"]), np.array([f"class {k}" for k in y])
+
+
+def blank_table(n=60):
+    """Levels that differ in blanks and in capitals alone."""
+    levels = np.array([" a", "a", "a ", "A", "a  b", "a b"], dtype=object)
+    return pd.DataFrame({"level": levels[np.arange(n) % 6]}), np.where(np.arange(n) % 7 < 3, "in", "out")
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +93,8 @@ def folder(tmp_path_factory):
     NaiveBayes().fit(X, y).save(path / "mixed.suffice")
     NaiveBayes().fit(*hostile_table()).save(path / "hostile.suffice")
     NaiveBayes().fit(*wide_table()).save(path / "wide.suffice")
+    NaiveBayes().fit(*many_classes()).save(path / "many.suffice")
+    NaiveBayes().fit(*blank_table()).save(path / "blanks.suffice")
     TextNaiveBayes().fit(MAILS, ["spam", "ham", "spam", "ham"]).save(path / "spam.suffice")
     return path
 
@@ -91,16 +132,23 @@ class Page:
         self.browser = browser
 
     def wait(self, condition, what):
-        """Wait until a condition holds, and return its value."""
-        return WebDriverWait(self.browser, SECONDS, 0.02).until(lambda _: condition(), what)
+        """Wait until a condition holds, and return its value; its elements may be replaced meanwhile."""
+        replaced = [StaleElementReferenceException]
+        return WebDriverWait(self.browser, SECONDS, 0.02, replaced).until(lambda _: condition(), what)
+
+    def download(self, button, path):
+        """Press a button, and wait until its file is there."""
+        self.one(button).click()
+        self.wait(lambda: path.exists() and path.stat().st_size, path.name)
+        self.wait(lambda: not list(path.parent.glob("*.crdownload")), path.name)
 
     def root(self):
         """The views of the model that is shown."""
-        return self.browser.find_element(By.CSS_SELECTOR, ".views:not([hidden])")
+        return self.browser.find_element(By.CSS_SELECTOR, SHOWN)
 
     def all(self, selector):
         """Elements of the shown view."""
-        return self.root().find_elements(By.CSS_SELECTOR, f"[data-view]:not([hidden]) {selector}")
+        return self.browser.find_elements(By.CSS_SELECTOR, f"{SHOWN} [data-view]:not([hidden]) {selector}")
 
     def one(self, selector):
         """The first element of the shown view."""
@@ -108,15 +156,13 @@ class Page:
 
     def ready(self):
         """Wait until the page shows the answer about the form."""
-        self.wait(lambda: self.browser.find_elements(By.CSS_SELECTOR, ".views:not([hidden])"), "a model")
-        self.wait(
-            lambda: self.root().find_elements(By.CSS_SELECTOR, "[data-view=predict][aria-busy=false]"), "an answer"
-        )
+        answered = f"{SHOWN} [data-view=predict][aria-busy=false]"
+        self.wait(lambda: self.browser.find_elements(By.CSS_SELECTOR, answered), "an answer")
         return self
 
     def field(self, column):
         """The field of a column."""
-        return next(each for each in self.all(".field") if each.get_attribute("data-column") == column)
+        return self.browser.execute_script(FIELD, column)
 
     def enter(self, column, value):
         """Type or choose a cell; None clears it."""
@@ -142,10 +188,7 @@ class Page:
 
     def parts(self):
         """Parts of the log-odds by their names."""
-        items = self.all("[data-parts] li")
-        return {
-            each.find_element(By.CSS_SELECTOR, "bdi").text: float(each.get_attribute("data-part")) for each in items
-        }
+        return {name: float(part) for name, part in self.browser.execute_script(PARTS)}
 
     def send(self, path):
         """Choose a file, and wait until its answers or an error are there."""
@@ -157,24 +200,31 @@ class Page:
 
     def column(self, title):
         """The cells of a column of the table of answers."""
-        heads = [each.text.rstrip("▲▼") for each in self.all("[data-table] thead th")]
-        cells = self.all(f"[data-table] tbody tr > :nth-child({heads.index(title) + 1})")
-        return [each.get_attribute("data-value") or each.text for each in cells]
+        return self.browser.execute_script(TABLE_COLUMN, title)
 
 
 def row_of(page, model, columns):
     """The numbers of the form as the library takes them."""
-    cells = {}
-    for column in columns:
-        text = page.field(column).find_element(By.CSS_SELECTOR, "input[type=number]").get_attribute("value")
-        cells[column] = [float(text) if text else np.nan]
-    return pd.DataFrame(cells)
+    cells = page.browser.execute_script(NUMBERS)
+    return pd.DataFrame({column: [float(cells[column]) if cells[column] else np.nan] for column in columns})
 
 
 def served_model(address, name):
     """The model as the server has it now."""
     with urllib.request.urlopen(f"{address}/models/{name}/model") as answer:
         return suffice.loads(answer.read())
+
+
+def ask(address, value, content_type="application/json"):
+    """Send a request as another client does."""
+    body = value if isinstance(value, bytes) else json.dumps(value).encode()
+    urllib.request.urlopen(urllib.request.Request(address, body, {"Content-Type": content_type})).close()
+
+
+def visible_lines(page):
+    """Colours of the lines of the curve that can be seen."""
+    script = "return [...arguments[0].querySelectorAll('path.line')].map((each) => getComputedStyle(each).stroke)"
+    return [each for each in page.browser.execute_script(script, page.one("[data-curve]")) if each != "none"]
 
 
 # ---------------------------------------------------------------------- one row
@@ -321,9 +371,8 @@ def test_files(page, folder, tmp_path, kind):
     shown.one("[data-filter-text]").send_keys("versic")
     shown.wait(lambda: "150" not in shown.one("[data-page-text]").text, "the rows with a text")
     assert set(shown.column("species")) | set(shown.column("predicted")) >= {"versicolor"}
-    shown.one("[data-download]").click()
     saved = tmp_path / "flowers-predicted.csv"
-    shown.wait(saved.exists, "the download")
+    shown.download("[data-download]", saved)
     found = pd.read_csv(saved)
     np.testing.assert_allclose(found[[f"p({label})" for label in model.classes_]], expected, rtol=0, atol=1e-12)
     pd.testing.assert_frame_equal(found[list(table)], table)
@@ -386,9 +435,8 @@ def test_a_large_file(page, folder, tmp_path):
     shown.send(tmp_path / "many.csv")
     assert "300,000 rows" in shown.one("[data-file-facts]").text
     assert "first 10,000" in shown.one("[data-file-facts]").text
-    shown.one("[data-download]").click()
     saved = tmp_path / "many-predicted.csv"
-    shown.wait(saved.exists, "the download")
+    shown.download("[data-download]", saved)
     with open(saved) as file:
         assert sum(1 for _ in file) == 300_001
 
@@ -419,6 +467,20 @@ def test_teach_and_undo(page, address):
     assert not shown.one("[data-taught]").is_displayed()
 
 
+def test_changes_of_other_clients_appear(page, address):
+    shown = page("spam")
+    shown.set(shown.one("textarea"), "cheap lunch at noon")
+    before = shown.posterior()
+    facts = shown.browser.find_element(By.CSS_SELECTOR, "[data-model-facts]")
+    for verb in ("learn", "unlearn"):
+        ask(f"{address}/models/spam/{verb}", {"rows": [{"text": "cheap lunch"}], "labels": ["spam"]})
+        model = served_model(address, "spam")
+        shown.wait(lambda m=model: f"{m.class_count_.sum():.0f} rows" in facts.text, "the facts")
+        expected = model.predict_proba(["cheap lunch at noon"])[0]
+        shown.wait(lambda p=expected: shown.posterior() == pytest.approx(p, abs=1e-9), "the answer")
+    assert (shown.posterior() == before).all()
+
+
 def test_teaching_needs_a_class(page):
     shown = page("flowers")
     shown.one("[data-teach-button]").click()
@@ -432,8 +494,15 @@ def test_teach_and_undo_a_file(page, address, folder):
     shown.one("[data-teach-file-run]").click()
     shown.wait(lambda: "Taught 150 rows" in shown.one("[data-teach-file-note]").text, "the receipt")
     assert served_model(address, "flowers").class_count_.sum() == 300
+    assert not shown.one("[data-teach-file-run]").is_displayed()
     shown.one("[data-teach-file-undo]").click()
     shown.wait(lambda: "Unlearned 150 rows" in shown.one("[data-teach-file-note]").text, "the receipt")
+    shown.one("[data-teach-file-run]").click()
+    shown.wait(lambda: "Taught" in shown.one("[data-teach-file-note]").text, "another receipt")
+    shown.send(folder / "flowers.parquet")
+    assert shown.one("[data-teach-file-run]").is_displayed()  # for the rows of the next file
+    content = (folder / "flowers.csv").read_bytes()
+    ask(f"{address}/models/flowers/unlearn", content, "text/csv")
     X = pd.read_csv(folder / "flowers.csv").drop(columns="species")
     assert (served_model(address, "flowers").predict_proba(X) == before.predict_proba(X)).all()
 
@@ -473,7 +542,7 @@ def test_drift_appears(browser, folder, tmp_path):
 def test_several_models(page):
     shown = page("mixed")
     choice = Select(shown.browser.find_element(By.CSS_SELECTOR, "[data-models]"))
-    assert [each.text for each in choice.options] == ["flowers", "hostile", "mixed", "spam", "wide"]
+    assert [each.text for each in choice.options] == ["blanks", "flowers", "hostile", "many", "mixed", "spam", "wide"]
     shown.enter("age", 61.0)
     choice.select_by_visible_text("spam")
     shown.wait(lambda: shown.all("textarea"), "the form of the other model")
@@ -492,18 +561,19 @@ def test_every_model_opens(browser, tmp_path):
         model, X, y = example(name, rng)
         model.fit(X, labels.get(name, np.asarray)(y)).save(tmp_path / f"{name}.suffice")
     with running_server(tmp_path, *(f"{name}.suffice" for name in ESTIMATORS), "--learn", "--port", 0) as (address, _):
+        browser.get(address)
         for name in ESTIMATORS:
-            browser.get("about:blank")
-            browser.get(f"{address}/#{name}/predict")
-            shown = Page(browser).ready()
+            browser.execute_script("location.hash = arguments[0]", f"#{name}/predict")
+            shown = Page(browser)
+            shown.wait(lambda name=name: browser.title.startswith(f"{name} "), name)
+            shown.ready()
             first = shown.posterior()
             assert first.sum() == pytest.approx(1)
             if shown.one("[data-explanation]").is_displayed():
                 Select(shown.one("[data-label]")).select_by_index(1)
                 Select(shown.one("[data-against]")).select_by_index(2)
                 shown.ready()
-                total = float(shown.one("[data-parts] li").get_attribute("data-part"))
-                parts = [float(each.get_attribute("data-part")) for each in shown.all("[data-parts] li")[1:]]
+                total, *parts = shown.parts().values()
                 assert sum(parts) == pytest.approx(total, abs=1e-9)
             shown.all(".chip")[0].click()
             shown.one("[data-teach-button]").click()
@@ -523,14 +593,18 @@ def test_a_new_class_appears(browser, folder, tmp_path):
         shown = Page(browser).ready()
         shown.set(shown.one("textarea"), "cheap pills")
         assert len(shown.posterior()) == 2
-        body = json.dumps({"rows": [{"text": "the invoice is due"}], "labels": ["bill"]}).encode()
-        headers = {"Content-Type": "application/json"}
-        urllib.request.urlopen(urllib.request.Request(f"{address}/learn", body, headers)).close()
+        shown.all(".chip")[1].click()
+        shown.one("[data-teach-button]").click()
+        shown.wait(lambda: shown.all("[data-taught-list] button"), "the lesson")
+        ask(f"{address}/learn", {"rows": [{"text": "the invoice is due"}], "labels": ["bill"]})
         shown.set(shown.one("textarea"), "cheap pills, the invoice")
         shown.wait(lambda: len(shown.posterior()) == 3, "the new class")
         expected = served_model(address, "spam").predict_proba(["cheap pills, the invoice"])[0]
         shown.wait(lambda: shown.posterior() == pytest.approx(expected, abs=1e-9), "the row of before")
         assert [each.text for each in shown.all(".chip")] == ["bill", "ham", "spam"]
+        shown.one("[data-taught-list] button").click()
+        shown.wait(lambda: "Undone: spam" in shown.one("[data-receipt]").text, "the lesson of before")
+        assert served_model(address, "spam").class_count_.sum() == 5
         browser.get("about:blank")
     assert console_messages(browser) == []
 
@@ -539,8 +613,7 @@ def test_the_report_and_the_model_file(page, address, tmp_path):
     shown = page("spam", "about")
     browser = shown.browser
     assert "TextNaiveBayes" in shown.one("[data-facts]").text
-    shown.one("[data-model-file]").click()
-    shown.wait((tmp_path / "spam.suffice").exists, "the model file")
+    shown.download("[data-model-file]", tmp_path / "spam.suffice")
     assert (tmp_path / "spam.suffice").read_bytes() == served_model(address, "spam").to_bytes()
     (first,) = browser.window_handles
     shown.one("[data-report]").click()
@@ -561,6 +634,11 @@ def test_the_page_asks_for_a_token(browser, folder, tmp_path):
     ):
         browser.get(address)
         shown = Page(browser)
+        shown.wait(browser.find_element(By.CSS_SELECTOR, "dialog").is_displayed, "the dialog")
+        ActionChains(browser).send_keys(Keys.ESCAPE).perform()
+        banner = browser.find_element(By.CSS_SELECTOR, "[data-banner]")
+        shown.wait(lambda: "Load this page again" in banner.text, "what to do")
+        browser.refresh()
         dialog = browser.find_element(By.CSS_SELECTOR, "dialog")
         for token, sentence in (("wrong", True), (tokens["read"], False)):
             shown.wait(dialog.is_displayed, "the dialog")
@@ -579,13 +657,12 @@ def test_the_page_asks_for_a_token(browser, folder, tmp_path):
         assert browser.execute_script("return localStorage.length + document.cookie.length") == 0
         browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
         browser.get(f"{address}/#spam/about")
-        shown.one("[data-report]").click()
-        shown.wait((tmp_path / "spam-report.html").exists, "the report as a file")
+        shown.download("[data-report]", tmp_path / "spam-report.html")
         browser.execute_script("sessionStorage.clear()")
     assert all("401" in each or "403" in each for each in console_messages(browser))
 
 
-def test_a_server_that_goes_away(browser, folder):
+def test_a_server_that_goes_away(browser, folder, tmp_path):
     with running_server(folder, "spam.suffice", "--port", 0) as (address, process):
         browser.get(address)
         shown = Page(browser).ready()
@@ -595,12 +672,14 @@ def test_a_server_that_goes_away(browser, folder):
         banner = browser.find_element(By.CSS_SELECTOR, "[data-banner]")
         shown.wait(lambda: "does not answer" in banner.text, "the sentence")
     port = address.rsplit(":", 1)[1]
-    with running_server(folder, "spam.suffice", "--port", port) as (again, _):
+    with running_server(folder, "spam.suffice", "--learn", "--state", tmp_path, "--port", port) as (again, _):
         assert again == address
         shown.wait(lambda: not banner.is_displayed(), "the server again")
         model = suffice.load(folder / "spam.suffice")
         expected = model.predict_proba(["cheap pills"])[0]
         shown.wait(lambda: shown.posterior() == pytest.approx(expected, abs=1e-9), "the answer")
+        shown.wait(lambda: shown.one("[data-teach]").is_displayed(), "that the server learns now")
+        assert shown.one("textarea").get_attribute("value") == "cheap pills"
         browser.get("about:blank")
     assert all("ERR_CONNECTION_REFUSED" in each for each in console_messages(browser))
 
@@ -652,11 +731,13 @@ def test_keyboard(page, folder):
         assert shown.browser.current_url.endswith(f"/{view}")
 
 
-@pytest.mark.parametrize("model", ["mixed", "hostile", "wide", "spam"])
+@pytest.mark.parametrize("model", ["mixed", "hostile", "wide", "spam", "many", "blanks"])
 def test_width_of_a_phone(page, folder, model):
     shown = page(model)
     phone = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
     shown.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    if model == "many":
+        shown.wait(lambda: visible_lines(shown), "lines of a curve")
     for view in VIEWS:
         shown.browser.execute_script("location.hash = arguments[0]", f"#{model}/{view}")
         shown.wait(
@@ -697,6 +778,77 @@ def test_hostile_names_are_text(page, folder):
         shown.enter(column, X[column].iloc[0])
     assert shown.posterior() == pytest.approx(model.predict_proba(X.iloc[:1])[0], abs=1e-9)
     assert shown.root().find_elements(By.CSS_SELECTOR, "img, script, b, i") == []
+
+
+def test_levels_that_differ_in_blanks(page, folder):
+    X, _ = blank_table()
+    model = suffice.load(folder / "blanks.suffice")
+    shown = page("blanks")
+    options = Select(shown.one(".field select")).options
+    texts = [each.get_property("text").replace("\N{NO-BREAK SPACE}", "_") for each in options]
+    assert {"“_a”", "a", "“a_”", "A", "“a__b”", "a b"} < set(texts)
+    names = dict(zip(texts, range(len(texts)), strict=True))
+    for level in X["level"].unique():
+        plain = level if level in ("a", "A", "a b") else f"“{level.replace(' ', '_')}”"
+        Select(shown.one(".field select")).select_by_index(names[plain])
+        expected = model.predict_proba(pd.DataFrame({"level": [level]}))[0]
+        assert shown.posterior() == pytest.approx(expected, abs=1e-9)
+
+
+def test_ranges_have_round_ends(page, address):
+    shown = page("mixed")
+    with urllib.request.urlopen(f"{address}/models/mixed") as answer:
+        columns = [each for each in json.load(answer)["columns"] if each["low"] is not None]
+    for column in columns:
+        slider = shown.field(column["name"]).find_element(By.CSS_SELECTOR, "input[type=range]")
+        low, high = (float(slider.get_attribute(end)) for end in ("min", "max"))
+        assert low <= column["low"] < column["high"] <= high
+        assert high - low < 1.2 * (column["high"] - column["low"])
+        steps = np.array([low, high]) / float(slider.get_attribute("step"))
+        np.testing.assert_allclose(steps, steps.round(), atol=1e-9)  # so that all values of the slider are round
+
+
+def test_controls_have_names_and_rings(page, folder):
+    shown = page("mixed")
+    browser = shown.browser
+    choice = browser.find_element(By.CSS_SELECTOR, "[data-models]")
+    ActionChains(browser).send_keys(Keys.TAB, Keys.TAB).perform()
+    assert browser.switch_to.active_element == choice
+    ring = float(choice.value_of_css_property("outline-width")[:-2])
+    facts = browser.find_element(By.CSS_SELECTOR, "[data-model-facts]")
+    assert ring > 0
+    assert choice.rect["y"] + choice.rect["height"] + ring <= facts.rect["y"]
+    for view in VIEWS:
+        browser.execute_script("location.hash = arguments[0]", f"#mixed/{view}")
+        shown.one("*")
+        if view == "file":
+            shown.send(folder / "mixed.csv")
+        controls = browser.execute_script(CONTROLS)
+        assert len(controls) > 6
+        for each in controls[:40]:
+            assert each.accessible_name.strip(), each.get_attribute("outerHTML")
+
+
+def test_less_motion(page):
+    shown = page("flowers")
+    moves = "return getComputedStyle(arguments[0]).transitionDuration"
+    bar = shown.one("[data-posterior] .bar")
+    assert shown.browser.execute_script(moves, bar) != "0s"
+    features = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+    shown.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    assert shown.browser.execute_script(moves, bar) == "0s"
+
+
+def test_a_thousand_classes(page, folder):
+    model = suffice.load(folder / "many.suffice")
+    shown = page("many")
+    lines = shown.wait(lambda: visible_lines(shown), "lines of a curve")
+    assert len(lines) == len(set(lines)) == 10
+    row = row_of(shown, model, list("xyz"))
+    expected = np.sort(model.predict_proba(row)[0])[::-1]
+    shown_p = [float(each.get_attribute("data-p")) for each in shown.all("[data-posterior] [data-class]")]
+    assert shown_p == pytest.approx(expected[:10], abs=1e-9)
+    assert "990 other classes" in shown.one("[data-posterior]").text
 
 
 def test_many_columns_and_classes(page, folder):

@@ -36,7 +36,15 @@ export function percentText(p) {
 export function levelText(level) {
   if (level === "") return "(empty)";
   if (typeof level === "boolean") return level ? "True" : "False";
-  return typeof level === "object" ? level.text : String(level);
+  return typeof level === "object" ? level.text : withBlanks(String(level));
+}
+
+const BLANKS = { "\n": "↵", "\t": "⇥" };
+
+/** A text in quotes if a page would not show all of its blanks; they do not collapse then. */
+function withBlanks(text) {
+  if (!/^\s|\s$|\s\s/.test(text)) return text;
+  return `“${text.replace(/\s/g, (blank) => BLANKS[blank] ?? "\u00a0")}”`;
 }
 
 /** A number with its sign, to two decimals; zero has none. */

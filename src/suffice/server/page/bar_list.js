@@ -4,6 +4,8 @@
 
 import { element } from "./elements.js";
 
+const MOST_PIECES = 12; // of a bar
+
 /**
  * A function that shows entries `{key, label, text, from, to, color, data, mark, press}` in a list.
  *
@@ -54,11 +56,12 @@ function makeItem({ press }) {
   return { place, update };
 }
 
-/** One bar in pieces: shares that sum to at most one, with classes of colours. */
-export function stackedBar(shares, colors, attributes = {}) {
-  const track = element("div", { class: "track stacked", "aria-hidden": "true", ...attributes });
+/** One bar in pieces: shares that sum to at most one, with classes of colours; of many shares, the largest alone. */
+export function stackedBar(shares, colors) {
+  const track = element("div", { class: "track stacked", "aria-hidden": "true" });
+  const most = shares.length > MOST_PIECES ? Math.max(...shares) : 0;
   shares.forEach((share, k) => {
-    if (!(share > 0)) return;
+    if (!(share > 0) || share < most) return;
     const piece = element("div", { class: `bar c${colors(k)}` });
     piece.style.width = `${(100 * share).toFixed(2)}%`;
     track.append(piece);

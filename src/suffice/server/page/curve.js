@@ -2,10 +2,10 @@
  * The posterior over the values of one column, as lines of an SVG picture or as one bar for each level.
  */
 
-import { columnText, element, levelText } from "./elements.js";
+import { columnText, element, levelText, percentText, ranked } from "./elements.js";
 import { stackedBar } from "./bar_list.js";
 import { timeText } from "./fields.js";
-import { labelText, numberText, roundText, shortText } from "./texts.js";
+import { labelText, namedLabel, numberText, roundText, shortText } from "./texts.js";
 
 const POINTS = 61;
 const CELLS = 20_000; // of a request
@@ -97,11 +97,12 @@ export function makeCurve(root, classes, colors, pick) {
     const text = (value) => (column.kind === "time" ? timeText(value).slice(0, 10) : roundText(value));
     picture.append(shape("text", { class: "small", x: MARGIN.left, y: height - 6 }, text(points.low)));
     picture.append(shape("text", { class: "small end", x: drawn - MARGIN.right, y: height - 6 }, text(points.high)));
-    for (const k of likeliest(probabilities)) {
+    const order = likeliest(probabilities);
+    for (const k of order) {
       const path = points.places.map((value, i) => `${x(value).toFixed(1)} ${y(probabilities[i][k]).toFixed(1)}`);
-      picture.append(shape("path", { class: `line c${colors(k)}`, d: `M${path.join("L")}` }));
+      picture.append(shape("path", { class: `line c${colorOf(k, order)}`, d: `M${path.join("L")}` }));
     }
-    picture.append(...lineNames(probabilities));
+    picture.append(...lineNames(probabilities, order));
     picture.append(shape("line", { class: "now", y1: MARGIN.top, y2: height - MARGIN.bottom }));
     picture.append(shape("text", { class: "now-text mid", y: height - 6 }));
     picture.addEventListener("pointerdown", (event) => {
@@ -113,10 +114,10 @@ export function makeCurve(root, classes, colors, pick) {
   }
 
   /** The names of the classes, each where its line is highest, unless another name is there. */
-  function lineNames(probabilities) {
+  function lineNames(probabilities, order) {
     const placed = [];
     const names = [];
-    for (const k of likeliest(probabilities).reverse()) {
+    for (const k of [...order].reverse()) {
       const line = probabilities.map((each) => each[k]);
       const most = Math.max(...line);
       const top = line.map((_, i) => i).filter((i) => line[i] >= most - 0.01);
@@ -128,10 +129,13 @@ export function makeCurve(root, classes, colors, pick) {
       const touches = (each) => Math.abs(each.high - high) < 14 && Math.abs(each.at - at) < half + each.half;
       if (most < 0.1 || placed.some(touches)) continue;
       placed.push({ at, high, half });
-      names.push(shape("text", { class: `mid line-name c${colors(k)}`, x: at, y: high }, text));
+      names.push(shape("text", { class: `mid line-name c${colorOf(k, order)}`, x: at, y: high }, text));
     }
     return names;
   }
+
+  /** The colour of a line: of its class, or of many classes, one for each line that is shown. */
+  const colorOf = (k, order) => (classes.length > MOST_LINES ? order.length - 1 - order.indexOf(k) : colors(k));
 
   /** The classes with lines: all of a few, or those that are most probable somewhere. */
   function likeliest(probabilities) {
@@ -169,7 +173,10 @@ export function makeCurve(root, classes, colors, pick) {
     const list = element("ul", { class: "levels" });
     points.levels.forEach((level, i) => {
       const name = element("bdi", {}, levelText(level));
-      const button = element("button", { type: "button" }, name, stackedBar(probabilities[i], colors));
+      const best = ranked(probabilities[i])[0];
+      const percent = ` ${percentText(probabilities[i][best])}`;
+      const answer = element("span", { class: "soft" }, namedLabel(classes[best]), percent);
+      const button = element("button", { type: "button" }, name, stackedBar(probabilities[i], colors), answer);
       button.addEventListener("click", () => pick(column, level));
       list.append(element("li", {}, button));
     });

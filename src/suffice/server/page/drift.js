@@ -44,6 +44,7 @@ export function driftView(root, model) {
         fail(null);
       } catch (error) {
         fail(error instanceof Gone ? null : error.message);
+        if (error.status === 401) return; // the person has closed the dialog: do not ask again
       }
     }
     clearTimeout(timer);

@@ -46,6 +46,9 @@ function sameText(a, b) {
   return a !== "" && b !== "" && (Number(a) === Number(b) || a.toLowerCase() === b.toLowerCase());
 }
 
+/** What is wrong with a file; the server speaks of the body of a request. */
+const sentenceOf = (error) => error.message.replace(/^the body has/i, "The file has");
+
 /** Make the view of a model in an element; `open(row)` shows a row in the form. */
 export function fileView(root, model, open) {
   const { classes, columns, target, learns } = model.description;
@@ -54,6 +57,7 @@ export function fileView(root, model, open) {
   const input = at("file");
   const table = makeTable(root, model, open);
   let running = null; // the request that can be stopped
+  let changing = false; // while rows are learned
   let scored = null;
   let address = null; // of the answers as a download
 
@@ -98,7 +102,8 @@ export function fileView(root, model, open) {
       const found = await answersOf(file, headers, own.signal);
       if (running === own) show(file, headers, found);
     } catch (error) {
-      if (running === own) fail(error.name === "AbortError" ? "Stopped. Nothing of the file was kept." : error.message);
+      const stopped = error.name === "AbortError";
+      if (running === own) fail(stopped ? "Stopped. Nothing of the file was kept." : sentenceOf(error));
     } finally {
       if (running === own) at("progress").hidden = true;
     }
@@ -176,7 +181,7 @@ export function fileView(root, model, open) {
   // ---------------------------------------------------------------------- results
 
   function show(file, headers, found) {
-    scored = { file, headers, found };
+    scored = { file, headers, found, keys: {} };
     zone.classList.add("done");
     at("scored").hidden = false;
     at("file-title").replaceChildren(element("bdi", {}, shortText(file.name)));
@@ -198,6 +203,7 @@ export function fileView(root, model, open) {
     at("download-size").textContent = sizeText(found.blob.size);
     at("teach-file").hidden = !learns || found.target === null;
     at("teach-file-text").textContent = `Teach these ${counted(found.n, "row")}`;
+    at("teach-file-run").hidden = false;
     at("teach-file-undo").hidden = true;
     at("teach-file-note").textContent = "";
     table.show(found);
@@ -207,19 +213,27 @@ export function fileView(root, model, open) {
   // ---------------------------------------------------------------------- teaching a file
 
   async function change(verb) {
-    const { file, headers } = scored;
+    if (changing) return; // a second click is a mistake
+    changing = true;
+    const own = scored;
+    const { file, headers } = own;
+    own.keys[verb] ??= newKey(); // stays until there is a receipt, so that another try is safe
     at("teach-file-note").textContent = verb === "learn" ? "Teaching …" : "Unlearning …";
     try {
-      const about = { ...headers, Accept: "application/json", "Idempotency-Key": newKey() };
+      const about = { ...headers, Accept: "application/json", "Idempotency-Key": own.keys[verb] };
       const receipt = await (await ask(model.address(verb), { method: "POST", body: file, headers: about })).json();
+      own.keys[verb] = undefined;
       await model.refresh();
+      if (scored !== own) return; // another file is shown
       const done = verb === "learn" ? "Taught" : "Unlearned";
       at("teach-file-note").textContent =
         `${done} ${counted(receipt.rows, "row")}: version ${receipt.version}. The table shows predictions from before.`;
       at("teach-file-undo").hidden = verb !== "learn";
       at("teach-file-run").hidden = verb === "learn";
     } catch (error) {
-      at("teach-file-note").textContent = error.message;
+      if (scored === own) at("teach-file-note").textContent = sentenceOf(error);
+    } finally {
+      changing = false;
     }
   }
   at("teach-file-run").addEventListener("click", () => change("learn"));

@@ -176,9 +176,12 @@ function manyLevels(field, column, id, changed) {
   const label = element("label", { for: input.id }, element("bdi", {}, field.title));
   const note = element("div", { class: "range" }, element("span", {}, counted(column.n_levels, "level")));
   const place = element("div", { class: "field" }, label, element("div", { class: "inputs" }, input, options), note);
-  const known = () => column.levels.find((each) => sameLevel(each, input.value));
+  const known = () => column.levels[placeOf(column, input.value)];
   const read = () => (input.value === "" ? null : (known() ?? input.value));
-  const set = (value) => (input.value = value === null || value === undefined ? "" : levelText(value));
+  const set = (value) => {
+    const level = column.levels[placeOf(column, value)];
+    input.value = value === null || value === undefined ? "" : level === undefined ? String(value) : levelText(level);
+  };
   return { place, read, set, column, title: field.title };
 }
 

@@ -9,38 +9,43 @@ import { driftView } from "./drift.js";
 import { element } from "./elements.js";
 import { fileView } from "./file.js";
 import { predictView } from "./predict.js";
+import { withRoundEnds } from "./ranges.js";
 import { askJson, on } from "./server.js";
 import { counted, numberText } from "./texts.js";
 
 const VIEWS = ["predict", "file", "drift", "about"];
 const COLORS = 10; // of the palette
+const EVERY = 2000; // milliseconds between looks at the version of the model
 
 const at = (name) => document.querySelector(`[data-${name}]`);
 const models = new Map(); // by name: the model and its views
 let current = { name: null, view: null };
+let timer = null;
 
 /** A model as the views use it. */
 function makeModel(description) {
   const base = `models/${description.name}`; // a name that can stand in an address
   const model = {
     name: description.name,
-    description,
+    description: withRanges(description),
     address: (verb) => `${base}/${verb}`,
     color: (k) => (k >= 0 && k < COLORS ? k : "none"),
     /** Predictions of rows that a person tries out: `{label, probabilities}` of each. */
     predict: async (rows) => {
       const found = await askJson(`${base}/predict?watch=no`, { rows });
-      if (JSON.stringify(found.classes) !== JSON.stringify(model.description.classes)) await remake(model);
+      if (JSON.stringify(found.classes) !== JSON.stringify(model.description.classes)) await renew(model);
       return found.predictions;
     },
     /** Read the description again: the model has changed. */
     refresh: async () => {
-      model.description = await askJson(base);
-      showFacts(model);
+      model.description = withRanges(await askJson(base));
+      if (current.name === model.name) showFacts(model);
     },
   };
   return model;
 }
+
+const withRanges = (description) => ({ ...description, columns: description.columns.map(withRoundEnds) });
 
 function showFacts(model) {
   const { estimator, classes, columns, rows, version } = model.description;
@@ -71,24 +76,48 @@ function openModel(name) {
   return found;
 }
 
-/** Make the views of a model again, because it has learned a new class; the row of the form stays. */
-async function remake(model) {
+/** What the views of a model are made of. */
+const partsOf = ({ classes, columns, learns }) => JSON.stringify([classes, learns, columns.map(({ name }) => name)]);
+
+/** Read the description of a model again, and show what has changed: by lessons, or by a restart of the server. */
+async function renew(model) {
   const found = models.get(model.name);
-  const { place, views } = found;
+  const { views } = found;
+  const before = model.description;
   await model.refresh();
-  if (found.views !== views) return; // another answer was first
+  if (!views || found.views !== views) return; // another answer was first
+  if (partsOf(before) !== partsOf(model.description)) remake(found);
+  else if (before.version !== model.description.version) Object.values(views).forEach((each) => each.update?.());
+}
+
+/** Make the views of a model again, because it has a new class; the row of the form and its lessons stay. */
+function remake(found) {
+  const { model, place, views } = found;
   Object.values(views).forEach((each) => each.hidden?.());
   place.remove();
   found.views = found.place = undefined;
-  const row = views.predict.row();
   openModel(model.name);
   route();
-  found.views.predict.open(row);
+  found.views.predict.keep(views.predict);
+}
+
+/** Look from time to time whether another client has changed the model that is shown. */
+function watch() {
+  clearTimeout(timer);
+  timer = setTimeout(async () => {
+    try {
+      if (document.visibilityState === "visible") await renew(models.get(current.name).model);
+    } catch (error) {
+      if (error.status === 401) return; // the person has closed the dialog: do not ask again
+    }
+    watch();
+  }, EVERY);
 }
 
 /** Show the model and the view of the address. */
 function route() {
   const [name, view] = location.hash.slice(1).split("/");
+  if (!models.size) return; // they are still loaded
   if (location.hash && view === undefined) return; // a place within the page
   const shown = {
     name: models.has(name) ? name : [...models.keys()][0],
@@ -109,6 +138,7 @@ function route() {
   }
   showFacts(model);
   views[shown.view].shown?.();
+  watch();
 }
 
 function fail(sentence) {
@@ -128,7 +158,7 @@ async function start() {
     at("page").hidden = false;
     fail(null);
   } catch (error) {
-    fail(error.message);
+    fail(error.status === 401 ? "This server needs a token. Load this page again to enter it." : error.message);
   }
 }
 
@@ -138,12 +168,12 @@ on("gone", fail);
 on("back", async () => {
   fail(null);
   if (current.name === null) return start();
-  const { model, views } = models.get(current.name);
+  const found = models.get(current.name);
   try {
-    await model.refresh();
+    await renew(found.model);
   } catch {
     return; // gone again, or a token is needed: the next request says so
   }
-  for (const each of Object.values(views)) each.update?.();
+  for (const each of Object.values(found.views)) each.update?.(); // answers that did not come
 });
 start();

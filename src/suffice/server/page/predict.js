@@ -226,5 +226,11 @@ export function predictView(root, model) {
   });
   form.setTypical();
 
-  return { row: form.row, open: form.setRow, update: updateAll };
+  /** Continue with the row and the lessons of an older view of the model. */
+  function keep(older) {
+    form.setRow(older.row());
+    teach.keep(older.lessons());
+  }
+
+  return { row: form.row, open: form.setRow, update: updateAll, lessons: teach.lessons, keep };
 }

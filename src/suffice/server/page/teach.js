@@ -30,7 +30,7 @@ export function teaching(root, model, form) {
   let pending = null; // a lesson without a receipt; its key makes another try safe
   at("teach").hidden = !learns;
   at("teach-closed").hidden = learns;
-  if (!learns) return { forget() {} };
+  if (!learns) return { forget() {}, lessons: () => [], keep() {} };
 
   const choice = classes.length <= MOST_CHIPS ? chips(at("teach-classes"), model) : list(at("teach-classes"), model);
   at("teach-button").addEventListener("click", () => busy || run(teach)); // a second click is a mistake
@@ -74,7 +74,7 @@ export function teaching(root, model, form) {
     if (form.problem()) return say(form.problem());
     if (k === null) return say("Choose the right class first.");
     say("");
-    let lesson = { row: form.row(), label: classes[k], k, key: newKey(), undo: newKey() };
+    let lesson = { row: form.row(), label: classes[k], key: newKey(), undo: newKey() };
     if (pending && isSame(pending, lesson)) lesson = pending;
     const before = await probabilities(lesson.row);
     pending = lesson;
@@ -83,6 +83,7 @@ export function teaching(root, model, form) {
     taught.unshift(lesson);
     await finish("Taught", lesson, receipt, before);
   }
+
   async function undo(lesson) {
     const before = await probabilities(lesson.row);
     const receipt = await post("unlearn", { ...lesson, key: lesson.undo });
@@ -103,7 +104,8 @@ export function teaching(root, model, form) {
   function showReceipt(verb, lesson, receipt, before, after) {
     const rows = ` The model now knows ${numberText(receipt.weight)} rows (version ${receipt.version}).`;
     const title = element("p", {}, element("strong", {}, `${verb}: `), namedLabel(lesson.label), ".", rows);
-    const order = [lesson.k, ...ranked(after).filter((k) => k !== lesson.k)].slice(0, MOST_CHANGES);
+    const own = classes.findIndex((label) => JSON.stringify(label) === JSON.stringify(lesson.label));
+    const order = [own, ...ranked(after).filter((k) => k !== own)].slice(0, MOST_CHANGES);
     const body = element("tbody");
     for (const k of order) {
       const cells = [before[k], after[k]].map((p, i) =>
@@ -135,7 +137,13 @@ export function teaching(root, model, form) {
     at("taught-list").replaceChildren(...items);
   }
 
-  return { forget };
+  /** Continue with the lessons of an older view of the model, which may have had fewer classes. */
+  function keep(lessons) {
+    taught.push(...lessons);
+    showTaught();
+  }
+
+  return { forget, lessons: () => taught, keep };
 }
 
 const isSame = (a, b) => JSON.stringify([a.row, a.label]) === JSON.stringify([b.row, b.label]);
