@@ -74,8 +74,9 @@ def infer_types(body: ByteBlock, names: list[str], options: ReadOptions) -> Infe
     checked = [name for name, kind in found.types.items() if _needs_texts(kind, options) or _may_be_dates(kind, given)]
     texts = _parse(body, data, names, checked, options.null_texts()) if checked else typed
     unknown: dict[str, ArrowArray] = {}
+    have_texts = set(checked)
     for name, kind in found.types.items():
-        if name in checked:
+        if name in have_texts:
             cells = texts[name].combine_chunks()
             if given is not None and not given.convert(cells)[1].any():
                 found.as_written[name], found.types[name] = reading_type(kind), pa.string()
