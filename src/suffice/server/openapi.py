@@ -181,14 +181,20 @@ def _posts(model: Description, settings: Settings) -> Iterator[tuple[str, Access
 def _changes(model: Description, row: Json) -> Iterator[tuple[str, Access, Json]]:
     """The addresses that change the model."""
     name, classes = model["name"], model["classes"]
-    target = "label" if model["target"] is None else model["target"]
+    target = model["target"] or ("label" if "label" not in row else "class")  # the server knows the first two
     example = {"rows": [row], "labels": [classes[0]]}
     body = _bodies(model, f"{name}.LabelledRows", example, [{**row, target: classes[0]}])
+    if MEDIA_TYPES["text"] in body:
+        for form in ("text", "mail"):
+            body[MEDIA_TYPES[form]]["schema"] = {
+                "type": "string",
+                "description": "Its class is ?label= in the address.",
+            }
     receipt = _json(reference("Receipt"))
     places = [
         KEY,
-        _query("target", "The column of labels in a table; by default the target of the model.", target),
-        _query("label", "The class of all rows, of a text or a mail.", classes[0]),
+        _query("target", "The column of labels; by default the target of the model, or label.", target),
+        _query("label", "The class of all rows; a text or a mail needs it.", classes[0]),
         _query("weights", "The column of weights in a table.", None),
     ]
     for verb, summary in (
