@@ -85,8 +85,9 @@ class Receipt:
 
 def check_key(key: str) -> None:
     """Raise `InputError` if a key is empty or too long."""
-    if not 0 < len(key.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
-        raise InputError(f"A key has 1 to {LONGEST_KEY} bytes; got {key!r:.80}.", argument="key")
+    n_bytes = len(key.encode("utf-8", "surrogatepass"))
+    if not 0 < n_bytes <= LONGEST_KEY:
+        raise InputError(f"A key has 1 to {LONGEST_KEY} bytes; this one has {n_bytes:,}.", argument="key")
 
 
 def labelled_rows(change: Change, fitted: Fitted) -> pa.Table:
