@@ -338,6 +338,9 @@ def test_levels_outside_and_missing_cells(page, folder):
     assert "outside" not in shown.field("age").text
     shown.one("[data-draw]").click()
     assert shown.posterior().sum() == pytest.approx(1)
+    for column in ("age", "income", "debt"):
+        cell = shown.field(column).find_element(By.CSS_SELECTOR, "input[type=number]").get_attribute("value")
+        assert len(cell) <= 8  # all digits can be read
 
 
 # ---------------------------------------------------------------------- files

@@ -40,7 +40,7 @@ export function aboutView(root, model) {
         data: { p: prior[k] },
       })),
     );
-    at("prior-more").textContent = hiddenText(classes.length - MOST_CLASSES, "rarer classes");
+    at("prior-more").textContent = hiddenText(classes.length - MOST_CLASSES, "other classes");
   }
 
   function showColumns() {

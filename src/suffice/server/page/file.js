@@ -14,6 +14,7 @@ import { counted, namedLabel, numberText, shortText, sizeText } from "./texts.js
 
 const MOST_ROWS = 10_000; // of the table
 const MOST_CELLS = 600_000;
+const MOST_SHARES = 12; // classes with a count
 const PIECE = 4_000_000; // bytes that are joined at once, so that the browser can keep large answers on disk
 const TYPES = {
   csv: "text/csv",
@@ -191,11 +192,14 @@ export function fileView(root, model, open) {
     if (found.target !== null) texts.push(`${right} have the predicted class in the column “${target}”`);
     if (found.rows.length < found.n) texts.push(`the table has the first ${numberText(found.rows.length)}`);
     at("file-facts").textContent = `${texts.join("; ")}.`;
-    at("shares-bar").replaceChildren(stackedBar(shares, model.color));
-    const order = classes.map((_, k) => k).sort((a, b) => found.counts[b] - found.counts[a]).slice(0, 12);
+    const few = classes.length <= MOST_SHARES;
+    at("shares-bar").replaceChildren(...(few ? [stackedBar(shares, model.color)] : []));
+    const order = classes.map((_, k) => k).sort((a, b) => found.counts[b] - found.counts[a]).slice(0, MOST_SHARES);
     const dot = (k) => element("span", { class: `dot bar c${model.color(k)}` });
-    const share = (k) => element("li", {}, dot(k), namedLabel(classes[k]), ` ${numberText(found.counts[k])}`);
-    at("shares").replaceChildren(...order.map(share));
+    const share = (k) => element("li", {}, dot(k), namedLabel(classes[k]), `: ${numberText(found.counts[k])}`);
+    const others = found.n - order.reduce((sum, k) => sum + found.counts[k], 0);
+    const rest = few ? [] : [element("li", { class: "soft" }, `other classes: ${numberText(others)}`)];
+    at("shares").replaceChildren(...order.map(share), ...rest);
     if (address) URL.revokeObjectURL(address);
     address = URL.createObjectURL(found.blob);
     at("download").href = address;

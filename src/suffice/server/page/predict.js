@@ -8,6 +8,7 @@ import { curvePoints, makeCurve } from "./curve.js";
 import { element, named, percentText, ranked, signed } from "./elements.js";
 import { areNamed, makeForm } from "./form.js";
 import { newest, settled } from "./newest.js";
+import { withFewDigits } from "./ranges.js";
 import { Gone, askJson } from "./server.js";
 import { teaching } from "./teach.js";
 import { classOptions, labelText, namedLabel, shortText } from "./texts.js";
@@ -219,7 +220,9 @@ export function predictView(root, model) {
     root.setAttribute("aria-busy", "true");
     try {
       const found = await askJson(model.address("sample"), { rows: 1 });
-      form.setRow(found.rows[0]);
+      const [row] = found.rows;
+      for (const column of columns) row[column.name] = withFewDigits(column, row[column.name]);
+      form.setRow(row);
     } catch (error) {
       refused(error.message);
     }

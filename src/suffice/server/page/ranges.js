@@ -16,3 +16,10 @@ export function withRoundEnds(column) {
   const ends = { low: rounded(low, Math.floor), high: rounded(high, Math.ceil) };
   return ends.low <= low && ends.high >= high ? { ...column, ...ends } : column;
 }
+
+/** A cell with as many digits as people read; it stays as it is where a density may end near it. */
+export function withFewDigits({ kind, family, low, high }, cell) {
+  if (kind !== "number" || !REAL.includes(family) || typeof cell !== "number" || !(high > low)) return cell;
+  const digits = 4 + Math.max(0, Math.ceil(Math.log10(Math.abs(cell) / (high - low))));
+  return digits < 16 ? Number(cell.toPrecision(digits)) : cell;
+}
