@@ -162,17 +162,21 @@ def test_a_stream_without_rows_is_answered_without_rows():
 
 
 @pytest.mark.parametrize("learn", [False, True])
-def test_dictionaries_of_long_texts_are_bounded(learn):
+@pytest.mark.parametrize("form", ["arrow", "arrow file", "parquet"])
+def test_dictionaries_of_long_texts_are_bounded(form, learn):
     values = pa.array(["x" * 1_000_000, "a"])
     column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), values)
     rows = pa.table({**{str(j): np.zeros(20_000) for j in range(4)}, "label": column})
-    file = io.BytesIO()
-    with pa.ipc.new_stream(file, rows.schema) as writer:
-        writer.write_table(rows)
-    if learn:
-        problem = refused(taught, MODELS["array"], file.getvalue(), "arrow")
+    file, kind = io.BytesIO(), form.removesuffix(" file")
+    if form == "parquet":
+        pa.parquet.write_table(rows, file)
     else:
-        problem = refused(answered, Predict(MODELS["array"], keep=True), file.getvalue(), "arrow", out="csv")
+        with (pa.ipc.new_stream if form == "arrow" else pa.ipc.new_file)(file, rows.schema) as writer:
+            writer.write_table(rows)
+    if learn:
+        problem = refused(taught, MODELS["array"], file.getvalue(), kind)
+    else:
+        problem = refused(answered, Predict(MODELS["array"], keep=True), file.getvalue(), kind, out="csv")
     assert (problem.status, "20,000,000,000 bytes" in problem.detail) == (413, True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -56,11 +56,19 @@ def _small_batches(reader: ArrowReader, file: Incoming | WholeBody) -> Iterator[
     for whole in reader:
         for start in range(0, whole.num_rows, BATCH_ROWS):
             batch = whole.slice(start, BATCH_ROWS)
-            n_bytes = sum(map(_decoded_bytes, batch.columns))
-            if n_bytes > LARGEST:
-                file.failure = too_large_batch(n_bytes)  # Arrow replaces it by an error of its own
-                raise file.failure
+            try:
+                _check_decoded(batch.columns)
+            except Problem as problem:
+                file.failure = problem  # Arrow replaces it by an error of its own
+                raise
             yield batch
+
+
+def _check_decoded(columns: Iterable[ArrowArray]) -> None:
+    """Raise `Problem` if the columns of some rows would be huge without dictionaries."""
+    n_bytes = sum(map(_decoded_bytes, columns))
+    if n_bytes > LARGEST:
+        raise too_large_batch(n_bytes)
 
 
 def _decoded_bytes(column: ArrowArray) -> int:
@@ -74,8 +82,11 @@ def _decoded_bytes(column: ArrowArray) -> int:
     of_values = kind.value_type
     if not any(has(of_values) for has in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)):
         return 0
-    lengths = pc.binary_length(column.dictionary).cast(pa.int64())
-    return pc.sum(lengths.take(column.indices)).as_py() or 0
+    found = 0
+    for each in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        lengths = pc.binary_length(each.dictionary).cast(pa.int64())
+        found += pc.sum(lengths.take(each.indices)).as_py() or 0
+    return found
 
 
 def open_body(
@@ -229,6 +240,7 @@ def good_batches(
                     raise Problem(
                         413, f"The body has more than {most:,} {what}, the limit. Send fewer at a time.", limit=most
                     )
+            _check_decoded(batch.rows.columns)
             if first == 0:
                 _check_order(source, batch.rows, read)
             found = of_good_rows(batch, source.skip_or_raise, complete)
