@@ -311,3 +311,17 @@ def test_parameters_without_a_meaning_are_refused(client, path):
     assert answer.status_code == 400
     assert "'format' of the address has no meaning here" in answer.json()["detail"]
     assert client.get("/health?x=1").status_code == 200
+
+
+def test_an_empty_text_is_a_text(client):
+    answer = client.post("/models/texts/predict", content=b"", headers={"Content-Type": "text/plain"})
+    assert answer.json()["predictions"][0]["probabilities"] == pytest.approx([0.5, 0.5])
+
+
+def test_explanations_are_limited_by_rows_and_columns(client, monkeypatch, table):
+    monkeypatch.setattr("suffice.server.routes.MOST_PARTS", 3 * table[0].shape[1])
+    rows = rows_of(table[0][:4])
+    assert client.post("/models/mixed/explain", json={"rows": rows[:3]}).status_code == 200
+    answer = client.post("/models/mixed/explain", json={"rows": rows})
+    assert answer.status_code == 413
+    assert "more than 3 rows, the limit for explanations of a model of" in answer.json()["detail"]
