@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "answer", "document_table", "text_of", "written_rows"]
 
-IN_LOOP = 4_000  # bytes of a body that is answered without a thread
+IN_LOOP = 4_000  # bytes of a body that may be answered without a thread
+CELLS_IN_LOOP = 2_000  # cells of such a body, and probabilities of its answer, at most
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,16 @@ async def answer(operation: Operation, headers: Headers, receive: Receive, limit
         return Answer(MEDIA_TYPES[out], _chained(first, pieces))
     body = await read_whole(headers, receive, limits)
     work: Callable[[], bytes] = lambda: _of_document(operation, body, form, out, limits)  # noqa: E731
-    content = work() if len(body) < IN_LOOP else await asyncio.to_thread(work)
+    content = work() if _is_quick(operation, body) else await asyncio.to_thread(work)
     return Answer(MEDIA_TYPES[out], _chained(content), len(content))
+
+
+def _is_quick(operation: Operation, body: bytes) -> bool:
+    """Whether the event loop may answer a document itself. Each row after the first takes a comma, whatever its form."""
+    if len(body) > IN_LOOP or not operation.quick:
+        return False
+    fitted = operation.model.fitted_
+    return (body.count(b",") + 1) * (len(plan_of(fitted).columns) + len(fitted.classes.labels)) <= CELLS_IN_LOOP
 
 
 async def _chained(first: bytes, rest: AsyncIterator[bytes] | None = None) -> AsyncIterator[bytes]:

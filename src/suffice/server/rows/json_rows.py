@@ -14,8 +14,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NoReturn
 
 from suffice.exceptions import did_you_mean, listed, short
@@ -25,7 +26,8 @@ from suffice.server.settings import Limits
 
 __all__ = ["Columns", "columns_of", "parse"]
 
-LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)')
+LITERAL = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?Infinity|NaN)')
+MOST_HINTS = 5  # names for which a similar one is looked up
 FORMS = ("rows", "columns", "row")
 MEMBERS = (*FORMS, "labels", "weights")
 EXAMPLE = '{"rows": [{"column": value, …}, …]}'
@@ -160,7 +162,7 @@ def _form_of(members: Mapping[str, Any]) -> str:
     """The member that has the rows; raises `Problem` if there is none or several, or a member without a meaning."""
     forms = [each for each in FORMS if each in members]
     if not forms:
-        hint = next((each for each in (did_you_mean(name, MEMBERS) for name in members) if each), "")
+        hint = _hint(members, MEMBERS)
         raise Problem(
             400,
             f'The document has no member "rows", "columns" or "row".{hint} Send {EXAMPLE}; a single row is '
@@ -172,6 +174,12 @@ def _form_of(members: Mapping[str, Any]) -> str:
     if other is not None:
         raise Problem(400, f"The document has an unknown member {short(other)}.{did_you_mean(other, MEMBERS)}")
     return forms[0]
+
+
+def _hint(given: Iterable[str], known: Sequence[str]) -> str:
+    """The known name that one of the first given names is similar to, as a sentence. Similarity takes time."""
+    hints = (did_you_mean(name, known) for name in islice(given, MOST_HINTS))
+    return next((each for each in hints if each), "")
 
 
 def check_size(n_rows: int, plan: RowPlan, limits: Limits) -> None:
@@ -247,7 +255,7 @@ def _of_objects(rows: list[dict[str, Any]], plan: RowPlan, limits: Limits, targe
 
 def _unknown_columns(subject: str, given: Sequence[str], plan: RowPlan, row: int | None = None) -> Problem:
     """The problem of a row, or of a document, without a column of the model."""
-    hint = next((each for each in (did_you_mean(name, plan.names) for name in given) if each), "")
+    hint = _hint(given, plan.names)
     return Problem(
         422,
         f"{subject} none of the columns of the model: {listed(given)}.{hint} The model reads {listed(plan.names)}.",

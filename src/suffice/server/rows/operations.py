@@ -38,6 +38,7 @@ class Operation(ABC):
     """
 
     member: ClassVar[str]  # of a JSON answer, that has a value for each row
+    quick: ClassVar[bool] = True  # whether a few rows take no more time than a thread does
     model: GenerativeClassifier
     most_rows: int | None = None
     answered: Callable[[Any, int], None] | None = None
@@ -162,6 +163,7 @@ class Explain(Operation):
     """The parts of the log-odds of one class against another."""
 
     member = "explanations"
+    quick = False
     label: Hashable = None
     against: Hashable = None
 

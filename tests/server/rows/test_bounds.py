@@ -1,0 +1,88 @@
+"""What a small request can make the server do is bounded: time of the event loop, and memory."""
+
+import asyncio
+import difflib
+import json
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import NaiveBayes
+from suffice.server.problems import Problem
+from suffice.server.rows.answers import answer
+from suffice.server.rows.json_rows import MEMBERS, columns_of, parse
+from suffice.server.rows.operations import Explain, Predict
+from suffice.server.rows.row_plans import plan_of
+from suffice.server.settings import Limits
+
+RNG = np.random.default_rng(5)
+LABELS = np.array(["a", "b"])[RNG.integers(0, 2, 60)]
+WIDE = NaiveBayes().fit(pd.DataFrame(RNG.normal(size=(60, 300)), columns=[f"column {j}" for j in range(300)]), LABELS)
+SMALL = NaiveBayes().fit(pd.DataFrame(RNG.normal(size=(60, 2)), columns=list("xy")), LABELS)
+
+
+def receiving(body, size=1 << 20):
+    messages = [
+        {"type": "http.request", "body": body[start : start + size], "more_body": True}
+        for start in range(0, len(body), size)
+    ]
+    messages[-1]["more_body"] = False
+
+    async def receive():
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop(0)
+
+    return receive
+
+
+def answered(operation, body, media="application/json", limits=None, **options):
+    async def main():
+        headers = [(b"content-type", media.encode()), (b"accept", b"application/json")]
+        found = await answer(operation, headers, receiving(body, **options), limits or Limits())
+        return b"".join([each async for each in found.pieces])
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "n_rows", "in_loop"),
+    [(Predict, SMALL, 20, True), (Predict, WIDE, 20, False), (Explain, SMALL, 1, False)],
+)
+def test_only_few_cells_are_answered_in_the_event_loop(kind, model, n_rows, in_loop):
+    threads = []
+    operation = kind(model, answered=lambda rows, n: threads.append(threading.current_thread()))
+    name = "x" if model is SMALL else "column 0"
+    found = json.loads(answered(operation, json.dumps({"rows": [{name: 1.0}] * n_rows}).encode()))
+    assert len(found[operation.member]) == n_rows
+    assert (threads[0] is threading.main_thread()) == in_loop
+
+
+@pytest.mark.parametrize(
+    "document", [{"row": {f"unknown {j}": 1 for j in range(200)}}, {f"z{j}": 1 for j in range(200)}]
+)
+def test_similar_names_are_looked_up_for_few_names_only(document, monkeypatch):
+    looked_up, similar = [], difflib.get_close_matches
+
+    def counting(word, *arguments):
+        looked_up.append(word)
+        return similar(word, *arguments)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counting)
+    with pytest.raises(Problem, match="none of the columns|no member"):
+        columns_of(document, plan_of(WIDE.fitted_), Limits())
+    assert 0 < len(looked_up) < 10
+
+
+def test_the_first_names_are_told_a_similar_one():
+    with pytest.raises(Problem, match="Did you mean 'rows'"):
+        columns_of({"row s": []}, plan_of(SMALL.fitted_), Limits())
+    assert "rows" in MEMBERS
+
+
+def test_a_number_that_is_not_json_is_found_after_long_texts():
+    text = '"' + 'a\\"' * 100_000 + '"'
+    with pytest.raises(Problem, match="NaN at line 1, character 300,006"):
+        parse(f"[{text}, NaN]".encode())
