@@ -429,6 +429,14 @@ def test_a_dropped_file(page, folder):
     shown.browser.execute_script(drop, shown.one("[data-drop]"), (folder / "flowers.csv").read_text())
     shown.wait(lambda: shown.one("[data-scored]").is_displayed(), "answers")
     assert shown.one("[data-file-title]").text == "dropped.csv"
+    shown = page("flowers")  # anywhere else it opens the view of files, and the browser does not leave the page
+    shown.browser.execute_script(drop, shown.one("[data-answer]"), "sepal length (cm)\nlong\n")
+    shown.wait(lambda: shown.browser.current_url.endswith("/file"), "the view of files")
+    assert "The file, line 2, column 'sepal length (cm)'" in shown.wait(
+        lambda: shown.one("[data-error]").text, "a sentence"
+    )
+    (message,) = console_messages(shown.browser)
+    assert "422" in message
 
 
 def test_a_large_file(page, folder, tmp_path):

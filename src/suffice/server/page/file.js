@@ -48,7 +48,7 @@ function sameText(a, b) {
 }
 
 /** What is wrong with a file; the server speaks of the body of a request. */
-const sentenceOf = (error) => error.message.replace(/^the body has/i, "The file has");
+const sentenceOf = (error) => error.message.replace(/^the body\b/i, "The file");
 
 /** Make the view of a model in an element; `open(row)` shows a row in the form. */
 export function fileView(root, model, open) {
@@ -242,5 +242,5 @@ export function fileView(root, model, open) {
   }
   at("teach-file-run").addEventListener("click", () => change("learn"));
   at("teach-file-undo").addEventListener("click", () => change("unlearn"));
-  return {};
+  return { score };
 }

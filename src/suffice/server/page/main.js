@@ -164,6 +164,16 @@ async function start() {
 
 at("models").addEventListener("change", (event) => (location.hash = `#${event.target.value}/${current.view}`));
 addEventListener("hashchange", route);
+const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+addEventListener("drop", (event) => {
+  if (event.defaultPrevented || !hasFiles(event)) return; // the view of files has it
+  event.preventDefault(); // or else the browser leaves the page
+  const [file] = event.dataTransfer.files;
+  if (!file || current.name === null) return;
+  location.hash = `#${current.name}/file`;
+  models.get(current.name).views.file.score(file);
+});
 on("gone", fail);
 on("back", async () => {
   fail(null);
