@@ -2,11 +2,13 @@
 
 import asyncio
 import difflib
+import io
 import json
 import threading
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from suffice import NaiveBayes
@@ -60,9 +62,10 @@ def test_only_few_cells_are_answered_in_the_event_loop(kind, model, n_rows, in_l
     assert (threads[0] is threading.main_thread()) == in_loop
 
 
-@pytest.mark.parametrize(
-    "document", [{"row": {f"unknown {j}": 1 for j in range(200)}}, {f"z{j}": 1 for j in range(200)}]
-)
+UNKNOWN = {f"unknown {j}": 1 for j in range(200)}
+
+
+@pytest.mark.parametrize("document", [{"row": UNKNOWN}, UNKNOWN])
 def test_similar_names_are_looked_up_for_few_names_only(document, monkeypatch):
     looked_up, similar = [], difflib.get_close_matches
 
@@ -71,7 +74,7 @@ def test_similar_names_are_looked_up_for_few_names_only(document, monkeypatch):
         return similar(word, *arguments)
 
     monkeypatch.setattr(difflib, "get_close_matches", counting)
-    with pytest.raises(Problem, match="none of the columns|no member"):
+    with pytest.raises(Problem, match=r"none of the columns|no member"):
         columns_of(document, plan_of(WIDE.fitted_), Limits())
     assert 0 < len(looked_up) < 10
 
@@ -86,3 +89,33 @@ def test_a_number_that_is_not_json_is_found_after_long_texts():
     text = '"' + 'a\\"' * 100_000 + '"'
     with pytest.raises(Problem, match="NaN at line 1, character 300,006"):
         parse(f"[{text}, NaN]".encode())
+
+
+def dictionaries(n_columns, n_texts, *, deltas=False):
+    """An Arrow stream of a few kilobytes, whose dictionaries are large."""
+    kind = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema([("x", pa.float64()), ("y", pa.float64()), *((f"t{j}", kind) for j in range(n_columns))])
+    options = pa.ipc.IpcWriteOptions(compression="zstd", emit_dictionary_deltas=deltas)
+    sink, texts = io.BytesIO(), []
+    with pa.ipc.new_stream(sink, schema, options=options) as writer:
+        for _ in range(n_texts):
+            texts = [*texts, f"{len(texts)}" + "a" * (50 << 20)] if deltas else [f"{len(texts)}" + "a" * (50 << 20)]
+            column = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array(texts))
+            writer.write_batch(pa.record_batch([pa.array([1.0]), pa.array([2.0]), *[column] * n_columns], schema))
+    return sink.getvalue()
+
+
+ARROW = "application/vnd.apache.arrow.stream"
+
+
+def test_dictionaries_of_a_stream_are_bounded_together():
+    with pytest.raises(Problem, match="dictionaries of 3") as caught:
+        answered(Predict(SMALL), dictionaries(6, 1), ARROW)
+    assert caught.value.status == 413
+    with pytest.raises(Problem, match="Write whole dictionaries") as caught:
+        answered(Predict(SMALL), dictionaries(1, 2, deltas=True), ARROW)
+    assert caught.value.status == 400
+
+
+def test_a_dictionary_that_replaces_another_takes_its_place():
+    assert answered(Predict(SMALL), dictionaries(1, 7), ARROW)

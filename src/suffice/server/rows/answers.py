@@ -101,7 +101,7 @@ async def answer(operation: Operation, headers: Headers, receive: Receive, limit
 
 
 def _is_quick(operation: Operation, body: bytes) -> bool:
-    """Whether the event loop may answer a document itself. Each row after the first takes a comma, whatever its form."""
+    """Whether the event loop may answer a document itself. In each form, rows are separated by commas."""
     if len(body) > IN_LOOP or not operation.quick:
         return False
     fitted = operation.model.fitted_

@@ -24,7 +24,7 @@ CONTINUES = b"\xff\xff\xff\xff"
 DICTIONARY, RECORDS = 2, 3  # kinds of messages with buffers
 KIND, HEADER, BODY_LENGTH = 1, 2, 3  # fields of a message
 BUFFERS, COMPRESSION = 2, 3  # fields of a record batch
-DATA = 1  # field of a dictionary: its record batch
+IDENTITY, DATA, IS_DELTA = 0, 1, 2  # fields of a dictionary; its data are a record batch
 MOST_METADATA = 1 << 24  # bytes
 
 
@@ -34,6 +34,8 @@ class CheckedMessages(io.RawIOBase):
     def __init__(self, file: Incoming | WholeBody) -> None:
         self._file = file
         self._parts: deque[bytes] = deque()
+        self._dictionaries: dict[int, int] = {}  # bytes of each, which Arrow keeps until another replaces it
+        self._total = 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -77,7 +79,7 @@ class CheckedMessages(io.RawIOBase):
 
     def _read_body(self, metadata: bytes) -> None:
         try:
-            n_bytes, buffers = _claims(metadata)
+            n_bytes, buffers, dictionary = _claims(metadata)
         except (struct.error, IndexError):
             raise Problem(400, "The body is not an Arrow stream: the metadata of a message are damaged.") from None
         if n_bytes < 0:
@@ -89,24 +91,41 @@ class CheckedMessages(io.RawIOBase):
         total = sum(each for each in sizes if each > 0)  # -1 marks a buffer that is not compressed
         if total > LARGEST:
             raise too_large_batch(total)
+        if dictionary is not None:
+            self._count(dictionary, max(n_bytes, total))
         if body:
             self._parts.append(body)
 
+    def _count(self, dictionary: int, n_bytes: int) -> None:
+        self._total += n_bytes - self._dictionaries.get(dictionary, 0)
+        self._dictionaries[dictionary] = n_bytes
+        if self._total > LARGEST:
+            raise Problem(
+                413,
+                f"The body has dictionaries of {self._total:,} bytes; the limit is {LARGEST:,}. Send long texts without "
+                "dictionaries.",
+                limit=LARGEST,
+            )
 
-def _claims(metadata: bytes) -> tuple[int, list[int]]:
-    """The length of the body of a message, and where its compressed buffers begin."""
+
+def _claims(metadata: bytes) -> tuple[int, list[int], int | None]:
+    """The length of the body of a message, where its compressed buffers begin, and which dictionary it is."""
     (root,) = struct.unpack_from("<I", metadata, 0)
     length = _field(metadata, root, BODY_LENGTH)
     n_bytes = struct.unpack_from("<q", metadata, length)[0] if length else 0
     kind = metadata[at] if (at := _field(metadata, root, KIND)) else 0
     if kind not in (DICTIONARY, RECORDS):
-        return n_bytes, []
-    header = _followed(metadata, _field(metadata, root, HEADER))
+        return n_bytes, [], None
+    header, dictionary = _followed(metadata, _field(metadata, root, HEADER)), None
     if kind == DICTIONARY:
+        if (at := _field(metadata, header, IS_DELTA)) and metadata[at]:  # each copies all that came before
+            raise Problem(400, "The body extends a dictionary by a delta. Write whole dictionaries.")
+        at = _field(metadata, header, IDENTITY)
+        dictionary = struct.unpack_from("<q", metadata, at)[0] if at else 0
         header = _followed(metadata, _field(metadata, header, DATA))
     if not _field(metadata, header, COMPRESSION):
-        return n_bytes, []
-    return n_bytes, list(_buffers(metadata, _followed(metadata, _field(metadata, header, BUFFERS))))
+        return n_bytes, [], dictionary
+    return n_bytes, list(_buffers(metadata, _followed(metadata, _field(metadata, header, BUFFERS)))), dictionary
 
 
 def _buffers(metadata: bytes, vector: int) -> Iterator[int]:
