@@ -688,6 +688,50 @@ def test_a_snapshot_that_is_damaged_is_an_error(opened):
     assert caught.value.file == path
 
 
+# ---------------------------------------------------------------------- threads that fail
+
+
+def test_learning_goes_on_if_no_thread_can_be_started(opened, tmp_path, monkeypatch, caplog):
+    case = case_of("numbers")
+    learner = opened(case, bounds=Bounds(log_changes=2, retry_seconds=0))
+    start, refused = threading.Thread.start, []
+
+    def no_thread(thread):
+        if thread.name == "suffice-snapshot" and len(refused) < 3:
+            refused.append(thread)
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    for i in range(8):
+        assert result(learner, learn(case, i)).sequence == i + 1
+    wait_until(lambda: is_idle(learner))
+    assert "can't start new thread" in caplog.text
+    assert Contents.of(learner._folder.path).models
+    assert state(opened(case, killed(learner, tmp_path))) == state(learner)
+
+
+def test_a_mistake_that_ends_learning_is_told_to_all_who_wait(opened, caplog, monkeypatch):
+    case = case_of("numbers")
+    learner = opened(case)
+    result(learner, learn(case, 0))
+
+    def mistake(state):
+        raise ValueError("a mistake")
+
+    monkeypatch.setattr(learner._log, "keep_short", mistake)
+    monkeypatch.setattr(learning, "MOST_CHANGES", 2)
+    futures = together(learner, [learn(case, i) for i in range(1, 5)])
+    assert [futures[i].result(WAIT).sequence for i in (0, 1)] == [2, 3]
+    for future in (futures[2], futures[3], learner.submit(learn(case, 5))):
+        problem = future.exception(WAIT)
+        assert (problem.status, "Restart the server" in problem.detail) == (503, True)
+    assert learner.trouble == problem.detail
+    assert "a mistake" in caplog.text
+    learner.close()
+    assert opened(case).replayed == 3
+
+
 # ---------------------------------------------------------------------- disks that fail
 
 

@@ -11,12 +11,13 @@ When the log is long, a new one is begun, and a snapshot is written in the backg
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
@@ -42,6 +43,10 @@ MOST_CHANGES = 1024  # that are committed at one time
 MOST_ROWS = 16_384  # of changes that are applied together
 MOST_BYTES = 256 << 20  # of rows that are committed at one time, unless one change has more
 CLOSED = "The server is closing, so it learns nothing more. Try again when it is back."
+STOPPED = (
+    "Nothing can be learned any more, because a mistake of the server, which it has logged, has ended its learning. "
+    "Restart the server; it recovers all that was acknowledged."
+)
 
 
 @dataclass(eq=False)
@@ -103,7 +108,7 @@ class Learner:
         self._log = Log(folder, base, bounds, found)
         self._waiting: deque[Waiting] = deque()
         self._arrived = threading.Condition()
-        self._closing = False
+        self._closing = self._stopped = False
         self._thread = threading.Thread(target=self._run, name="suffice-learner", daemon=True)
         self._thread.start()
 
@@ -156,8 +161,8 @@ class Learner:
 
     @property
     def trouble(self) -> str | None:
-        """Why nothing can be learned, if the folder was removed, moved or replaced."""
-        return self._log.trouble
+        """Why nothing can be learned, if learning has ended, or the folder was removed, moved or replaced."""
+        return STOPPED if self._stopped else self._log.trouble
 
     @property
     def folder(self) -> str:
@@ -176,8 +181,8 @@ class Learner:
         """
         waiting = Waiting(change)
         with self._arrived:
-            if self._closing:
-                waiting.future.set_exception(Problem(503, CLOSED))
+            if self._closing or self._stopped:
+                waiting.future.set_exception(Problem(503, STOPPED if self._stopped else CLOSED))
             else:
                 self._waiting.append(waiting)
                 self._arrived.notify()
@@ -191,18 +196,34 @@ class Learner:
             self._closing = True
             self._arrived.notify()
         self._thread.join()
-        self._log.close(self._state())
+        self._log.close(None if self._stopped else self._state())
         self._folder.release()
 
     # ------------------------------------------------------------------ the thread that learns
 
     def _run(self) -> None:
-        self._log.keep_short(self._state())  # what took long to recover need not be repeated again
-        while taken := self._taken():
-            group = [each for each in taken if each.future.set_running_or_notify_cancel()]
-            while group:
-                group = self._commit(group)
-            self._log.keep_short(self._state())
+        taken: list[Waiting] = []
+        try:
+            self._log.keep_short(self._state())  # what took long to recover need not be repeated again
+            while taken := self._taken():
+                group = [each for each in taken if each.future.set_running_or_notify_cancel()]
+                while group:
+                    group = self._commit(group)
+                self._log.keep_short(self._state())
+        except BaseException:
+            logger.exception("The learning of the model in %s has ended.", self._folder.path)
+            self._stop(taken)
+
+    def _stop(self, taken: Sequence[Waiting]) -> None:
+        """Refuse all changes from now on, and those that were not answered."""
+        with self._arrived:
+            self._stopped = True
+            left = [*taken, *self._waiting]
+            self._waiting.clear()
+        for each in left:
+            if not each.future.done():  # by its client, who has left, or with a receipt
+                with contextlib.suppress(InvalidStateError):
+                    each.future.set_exception(Problem(503, STOPPED))
 
     def _taken(self) -> list[Waiting]:
         """The changes that wait, as soon as there is one; none after `close`."""

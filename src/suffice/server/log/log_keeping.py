@@ -184,14 +184,23 @@ class Log:
         elif self._pending is None or not may_retry:
             return
         writing = threading.Thread(target=self._write, name="suffice-snapshot", daemon=True)
-        writing.start()
-        self._writing = writing
+        try:
+            writing.start()
+        except RuntimeError as error:  # the system has no thread for it now
+            self._failed(error)
+        else:
+            self._writing = writing
 
-    def close(self, state: State) -> None:
-        """Write a snapshot, so that the next start has nothing to repeat; if that fails, the log has it all."""
+    def close(self, state: State | None) -> None:
+        """Write a snapshot, so that the next start has nothing to repeat; if that fails, the log has it all.
+
+        Without a state, which is not known after a mistake, no snapshot is written.
+        """
         self._wait()
         trouble = self.trouble
-        if trouble is not None:
+        if state is None:
+            pass
+        elif trouble is not None:
             logger.warning("%s What was learned since it began is lost unless the folder is put back.", trouble)
         elif self._here.changes or self._before.changes:
             with contextlib.suppress(Exception):
