@@ -38,4 +38,4 @@ def test_a_kill_before_each_system_call_that_changes_files(memory):
     found = run("steps", memory)
     assert found["steps"] >= 40
     assert found["died_after"][0] > 0  # before the folder was ready
-    assert all(times >= 3 for times in found["died_after"][1:-1])  # within each change
+    assert all(times >= 1 for times in found["died_after"][1:-1]), found  # the snapshots run beside the changes

@@ -16,7 +16,7 @@ from suffice.server.log.journal import is_in_place, sync_folder
 __all__ = ["StateFolder"]
 
 LOCK = "lock"
-ENDING = 5.0  # seconds that a server which was killed has to release its files
+ENDING = 2.0  # seconds that a server which was killed has to release its files
 
 
 class StateFolder:
