@@ -1,5 +1,6 @@
 """Tests of two samples against SciPy's, and their levels by simulation."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,12 +8,14 @@ import pytest
 from scipy import stats
 
 from suffice.monitoring.two_samples import (
+    _of_two_samples,
     binned_p_values,
     chi_square,
     gamma_tail,
     mean_p_value,
     means_p_value,
     share_p_value,
+    unseen_p_value,
     variance_p_value,
 )
 
@@ -66,6 +69,52 @@ def test_chi_square_pools_rare_levels_and_is_exact_with_one_group_left():
     assert math.isnan(chi_square(own, reference, fallback=False).p_value)
 
 
+def test_chi_square_has_the_exact_mean_and_variance():
+    """Of all ways to draw three of six rows with levels a, a, b, b, b, c."""
+    rows = np.array([0, 0, 1, 1, 1, 2])
+    found = []
+    for some in itertools.combinations(range(6), 3):
+        own = np.bincount(rows[list(some)], minlength=3).astype(float)
+        found.append(_of_two_samples(own, np.array([2.0, 3, 1]) - own))
+    statistics = np.array([statistic for statistic, _, _ in found])
+    assert found[0][1:] == pytest.approx((statistics.mean(), statistics.var()))
+
+
+def _zipf(rng, n):
+    return np.minimum(rng.zipf(1.5, n), 3000)
+
+
+@pytest.mark.parametrize(
+    ("draw", "size", "n"),
+    [
+        (_zipf, 300, 3000),
+        (_zipf, 1000, 1000),
+        (_zipf, 20_000, 300),
+        (lambda rng, n: rng.integers(0, 500, n), 1000, 3000),
+    ],
+    ids=["zipf, small", "zipf, equal", "zipf, large", "500 equal levels"],
+)
+def test_rare_levels_keep_the_level(draw, size, n):
+    """Levels are known because the reference has them; those of windows and references are drawn alike."""
+    rng = np.random.default_rng(size + n)
+    p_values = []
+    for _ in range(300):
+        reference, window = (np.bincount(draw(rng, m), minlength=3001).astype(float) for m in (size, n))
+        known = reference > 0
+        new = window[~known].sum()
+        p_values.append(
+            [chi_square(window[known], reference[known], new=new).p_value, unseen_p_value(new, n, reference[known])[0]]
+        )
+    assert (np.array(p_values) <= 0.05).sum(axis=0).max() <= stats.binom(300, 0.05).isf(1e-3)
+
+
+def test_new_values_are_found():
+    counts = np.array([1.0, 1, 2, 96])
+    assert unseen_p_value(0, 10, counts) == (1.0, 0.02)
+    assert unseen_p_value(5, 10, counts)[0] < 1e-3
+    assert unseen_p_value(3, 10, np.full(20, 100.0))[0] == share_p_value(3, 10, 0, 2000, more_only=True)
+
+
 def test_mean_and_variance_are_student_and_fisher():
     rng = np.random.default_rng(0)
     x, before = rng.normal(0.2, 1.1, 200), rng.normal(size=100_000)
@@ -88,16 +137,40 @@ def test_moments_are_withheld_for_few_rows_and_heavy_tails():
     assert mean_p_value(heavy, 200, 0.0, 1.0, 1000)[1] < 1e-10
 
 
-def test_several_means_are_chi_square():
-    covariance = np.array([[0.2, -0.1], [-0.1, 0.1]])
+def test_several_means_are_hotelling():
+    covariance, spread = np.array([[0.2, -0.1], [-0.1, 0.1]]), np.array([[0.3, 0.0], [0.0, 0.2]])
     mean, reference = np.array([0.45, 0.35]), np.array([0.4, 0.3])
-    away = mean - reference
-    expected = away @ np.linalg.inv(covariance) @ away / (1 / 100 + 1 / 5000)
-    statistic, p = means_p_value(mean, 100, reference, covariance, 5000)
+    away, common = mean - reference, (100 * spread + 5000 * covariance) / 5098
+    expected = away @ np.linalg.inv(common) @ away / (1 / 100 + 1 / 5000)
+    statistic, p = means_p_value(mean, spread, 100, reference, covariance, 5000)
     assert statistic == pytest.approx(expected)
-    assert p == pytest.approx(stats.chi2(2).sf(expected))
-    assert math.isnan(means_p_value(mean, 5, reference, covariance, 5000)[1])
-    assert means_p_value(mean, 100, reference, np.diag(covariance)[None], 5000)[1] <= 1
+    assert p == pytest.approx(stats.f(2, 5097).sf(expected * 5097 / (2 * 5098)))
+    assert math.isnan(means_p_value(mean, spread, 5, reference, covariance, 5000)[1])
+    assert math.isnan(means_p_value(mean, spread, 5000, reference, covariance, 5)[1])
+    variances = np.diag(spread)[None], np.diag(covariance)[None]
+    largest, p = means_p_value(mean, variances[0], 100, reference, variances[1], 5000)
+    assert largest == pytest.approx(np.max(away**2 / np.diag(common)) / (1 / 100 + 1 / 5000))
+    assert p == pytest.approx(min(1, 4 * stats.t(5098).sf(math.sqrt(largest))))
+
+
+@pytest.mark.parametrize(("size", "n"), [(170, 3000), (100, 300), (300, 3000)])
+def test_means_of_posteriors_keep_the_level(size, n):
+    """Posteriors of a rare class, and of thirty equal ones, of references that are smaller than the window."""
+    rng = np.random.default_rng(size)
+    p_values = []
+    for _ in range(300):
+        if size == 170:
+            both = [
+                (lambda y, x: 1 / (1 + np.exp(4 - 3 * x)))(y := rng.random(m) < 0.04, rng.normal(size=m) + 3 * y)
+                for m in (n, size)
+            ]
+            both = [np.column_stack([each, 1 - each]) for each in both]
+        else:
+            both = [np.eye(30)[rng.integers(0, 30, m)] for m in (n, size)]
+        means, covariances = zip(*((each.mean(axis=0), np.cov(each.T, bias=True)) for each in both), strict=True)
+        p_values.append(means_p_value(means[0], covariances[0], n, means[1], covariances[1], size)[1])
+    known = np.array(p_values)[~np.isnan(p_values)]
+    assert (known <= 0.05).sum() <= stats.binom(len(p_values), 0.05).isf(1e-3)
 
 
 DISTRIBUTIONS = {

@@ -2,9 +2,7 @@
 
 The tests of columns are those of `suffice.monitoring.two_samples`. Besides these:
 
-- *Unseen levels.* By exchangeability, a new row has a level that no other row has with the probability that a training
-  row has: N₁/N, where N₁ levels occur in one training row alone. The share of unseen levels is compared with N₁ of N,
-  one-sided and exactly.
+- *Unseen levels*, and labels that are not classes. Both are tests of values that the reference does not have.
 - *Words.* The documents with each of the most frequent words are compared exactly, and the least p-value of a column
   is multiplied by the number of words.
 - *Class shares.* The mean posterior is compared with that of held-out training rows, with their covariance. This is
@@ -28,7 +26,7 @@ from suffice.learning.watched_columns import LOG_DENSITY
 from suffice.monitoring.candidates import NO_PROFILE, Candidate, percent, points, profile_scale, total_variation, verb
 from suffice.monitoring.number_checks import log_density_checks, missing_check, number_check, yes_or_no_check
 from suffice.monitoring.reference import Reference
-from suffice.monitoring.two_samples import chi_square, means_p_value, share_p_value
+from suffice.monitoring.two_samples import chi_square, means_p_value, share_p_value, unseen_p_value
 from suffice.monitoring.window import SCORES, Window
 from suffice.numerics.types import Float
 
@@ -67,7 +65,7 @@ class Checker:
                 yield from log_density_checks(window, j, facts, bins, self.profile)
                 continue
             if scale != "unknown words":
-                missing = max(window.weight - float(window.moments[0, j]), 0.0) * window.scale
+                missing = float(window.bins[offsets[j + 1] - 1]) * window.scale
                 yield from missing_check(name, missing, window.effective, facts.missing, facts.weight)
             if scale == "yes or no":
                 yield from yes_or_no_check(window, j, facts, infinite=infinite)
@@ -87,7 +85,7 @@ class Checker:
             if not n > 0 or not size > 0:
                 continue
             yield self._unseen(name, float(own[-2]), n, trained, dict(unseen))
-            test = chi_square(own[:-2], trained, infinite=infinite)
+            test = chi_square(own[:-2], trained, new=float(own[-2]), infinite=infinite)
             seen = max(float(own[:-2].sum()), 1e-300)
             before, now = float(trained[test.level] / size), float(own[test.level] / seen)
             sentence = (
@@ -105,12 +103,7 @@ class Checker:
 
     def _unseen(self, name: object, new: float, n: float, trained: Float, unseen: dict[object, float]) -> Candidate:
         """The share of levels that the model has not seen."""
-        size = float(trained.sum())
-        if self.reference.infinite:
-            p, before = (0.0 if new > 0 else 1.0), 0.0
-        else:
-            single = float(trained[(trained > 0) & (trained <= self.reference.unit * (1 + 1e-9))].sum())
-            p, before = share_p_value(new, n, single, size, more_only=True), single / size
+        p, before = self._new_values(new, n, trained)
         values = sorted(unseen, key=lambda value: -unseen[value])[:3]
         which = ", ".join(f"{value!r:.60}" for value in values)
         sentence = (
@@ -120,6 +113,12 @@ class Checker:
         figures = before, new / n, max(new / n - before, 0.0)
         measure = f"share of unseen levels{f', such as {values[0]!r:.40}' if values else ''}"
         return Candidate(name, "unseen levels", math.nan, p, sentence, *figures, measure=measure)
+
+    def _new_values(self, new: float, n: float, trained: Float) -> tuple[float, float]:
+        """P-value of values that the training rows do not have, and the share to be expected."""
+        if self.reference.infinite:
+            return (0.0 if new > 0 else 1.0), 0.0
+        return unseen_p_value(new, n, trained, self.reference.unit)
 
     def _words(self, window: Window) -> Iterator[Candidate]:
         for (name, words), counts, (_, known) in zip(
@@ -156,10 +155,10 @@ class Checker:
             return
         size = self.profile.weight
         reference = self.profile.posterior[0] / size
-        covariance = self.profile.posterior[1:] / size
-        covariance = covariance - (np.outer(reference, reference) if len(covariance) > 1 else reference**2)
         mean = window.posterior[0] / window.weight
-        statistic, p = means_p_value(mean, window.effective, reference, covariance, size * profile_scale(self.profile))
+        spread, covariance = _covariance(window.posterior, window.weight), _covariance(self.profile.posterior, size)
+        n, big_n = window.effective, size * profile_scale(self.profile)
+        statistic, p = means_p_value(mean, spread, n, reference, covariance, big_n)
         k = int(np.argmax(np.abs(mean - reference)))
         before, now = float(reference[k]), float(mean[k])
         sentence = (
@@ -167,9 +166,11 @@ class Checker:
             f"{percent(now)}."
         )
         if math.isnan(p):
+            rows, what = (n, "Merge windows") if n <= big_n else (big_n, "Give more reference rows: model.monitor(X)")
+            of = "" if n <= big_n else " of the profile"
             sentence = (
-                f"The class shares were not tested: with {counted(round(window.effective), 'row')}, fewer than 5 rows "
-                "of a class are expected. Merge windows."
+                f"The class shares were not tested: with {counted(round(rows), 'row')}{of}, fewer than 5 rows of a "
+                f"class are expected. {what}."
             )
         effect = 0.5 * float(np.abs(mean - reference).sum())
         measure = f"mean p({classes[k]!r:.40})"
@@ -181,18 +182,22 @@ class Checker:
         n, new = scores["weight"] * scale, scores["unknown"] * scale
         if not n + new > 0:
             return
-        infinite = self.reference.infinite
+        trained, infinite = self.reference.labels, self.reference.infinite
         if new > 0:
-            p = 0.0 if infinite else share_p_value(new, n + new, 0.0, self.reference.rows, more_only=True)
+            p, known = self._new_values(new, n + new, trained)
             which = ", ".join(f"{value!r:.60}" for value in list(window.other_labels)[:3])
             share = new / (n + new)
-            sentence = f"{percent(share)} of the labels are not classes of the model, most often {which}."
+            sentence = (
+                f"{percent(share)} of the labels are not classes of the model, most often {which}; {percent(known)} "
+                "were to be expected."
+            )
             measure = f"share of unknown labels{f', such as {next(iter(window.other_labels))!r:.40}' if which else ''}"
-            yield Candidate(None, "unknown labels", math.nan, p, sentence, 0.0, share, share, measure=measure)
+            figures = known, share, max(share - known, 0.0)
+            yield Candidate(None, "unknown labels", math.nan, p, sentence, *figures, measure=measure)
         if not n > 0:
             return
-        own, trained = window.labels * scale, self.reference.labels
-        test = chi_square(own, trained, infinite=infinite)
+        own = window.labels * scale
+        test = chi_square(own, trained, new=new, infinite=infinite)
         before, now = float(trained[test.level] / trained.sum()), float(own[test.level] / n)
         sentence = (
             f"The share of the label {classes[test.level]!r:.60} {verb(before, now)} from {percent(before)} to "
@@ -248,3 +253,9 @@ class Checker:
         if away <= SAME_PRIOR:
             return ""
         return "the class prior differs from that of the fit. Give labelled reference rows: model.monitor(X, y)."
+
+
+def _covariance(sums: Float, weight: float) -> Float:
+    """Covariance (K, K) of posteriors from their sums and products; of many classes, the variances (1, K)."""
+    mean, squares = sums[0] / weight, sums[1:] / weight
+    return squares - (np.outer(mean, mean) if len(squares) == len(mean) > 1 else mean**2)

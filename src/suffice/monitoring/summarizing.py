@@ -167,7 +167,7 @@ class Summarizer:
     def _numbers(
         self, read: ReadColumns, density: Float | None, weights: Float | None, every: int
     ) -> tuple[Float, Float]:
-        """Moments (5, D) and bins (C,) of the numbers."""
+        """Moments (5, D) and bins (C,) of the numbers; missing cells are counted in all rows."""
         moments, bins = np.zeros((5, len(self.layout.numbers))), np.zeros(int(self._offsets[-1]))
         start = 0
         for part in read.parts:
@@ -179,6 +179,7 @@ class Summarizer:
                 moments[:, here] = self._moments(np.ascontiguousarray(part), here, weights)
                 own = None if weights is None else weights[::every]
                 self._count(part[::every], here, own, bins)
+            bins[self._offsets[here + 1] - 1] = _missing(part, moments[0, here], weights)
         if density is not None:
             here = np.array([start])
             own = None if weights is None else weights[::every]
@@ -319,6 +320,16 @@ def _high_moments(x: Float, mean: Float, weights: Float | None) -> Float:
     left = z if weights is None else z * weights[:, None]
     right = square if weights is None else square * weights[:, None]
     return np.array([np.einsum("ij,ij->j", left, square), np.einsum("ij,ij->j", right, square)])
+
+
+def _missing(x: Float | SparseMatrix, present: Float, weights: Float | None) -> Float:
+    """Weight of the missing cells of each column, which is zero only if there are none (D,)."""
+    if weights is None:
+        return x.shape[0] - present
+    if is_sparse(x):
+        hole = np.repeat(weights, np.diff(x.indptr)) * np.isnan(x.data)
+        return np.bincount(x.indices, hole, minlength=x.shape[1])
+    return np.asarray(weights @ np.isnan(x))
 
 
 def _sparse_moments(x: SparseMatrix, weights: Float | None) -> Float:

@@ -33,13 +33,20 @@ together; the test is withheld if there are fewer than 30 κ rows on either side
 about which the statistics of the model know nothing, so it needs bins. The p-value of a column is twice the least of
 the two.
 
-*Levels* (`chi_square`). Pearson's χ² of two samples, where levels with fewer than five expected rows of the window are
-pooled. Its distribution is a gamma distribution with the exact mean and variance of the statistic: with p the shares
-and g groups, variance 2(g − 1) + (Σ 1/p − g² − 2(g − 1))/n. If only one group is left, the most frequent level is
-compared with all others exactly.
+*Levels* (`chi_square`). Pearson's χ² of two samples. Levels of which fewer than five rows are expected in either
+sample, by the merged counts, are pooled with each other and with the levels that the reference does not have: a level
+is known because training rows have it, which makes the reference too frequent for rare ones. The distribution is a
+gamma distribution with the exact mean and variance of the statistic given the merged counts; against parameters, with
+p the shares and g groups, mean g − 1 and variance 2(g − 1) + (Σ 1/p − g² − 2(g − 1))/n. If only one group is left, the
+most frequent level is compared with all others exactly.
 
-*Several means* (`means_p_value`). T = δᵀ Σ⁺ δ/(1/n + 1/N) with the covariance Σ of the reference is χ². Means of
-bounded numbers are nearly normal if each has five expected rows on both sides; others are left out.
+*Values that the reference does not have* (`unseen_p_value`). By exchangeability, a new row has one with the probability
+that a row of the reference has a value of its own, N₁/N. This estimate varies more than a share of N rows does, because
+values of two rows become values of one by chance; it counts as the share of correspondingly fewer rows.
+
+*Several means* (`means_p_value`). Hotelling's T² = δᵀ S⁻¹ δ/(1/n + 1/N) with the pooled covariance S of both samples;
+T² (n + N − 1 − d)/(d (n + N − 2)) has the F distribution. Means of bounded numbers are nearly normal if each has five
+expected rows in both samples; others are left out, as are the directions of least variance beyond one for ten rows.
 """
 
 from __future__ import annotations
@@ -61,6 +68,7 @@ __all__ = [
     "mean_p_value",
     "means_p_value",
     "share_p_value",
+    "unseen_p_value",
     "variance_p_value",
 ]
 
@@ -68,6 +76,7 @@ LEAST_EXPECTED = 5.0
 LEAST_FOR_MEAN, LEAST_FOR_VARIANCE = 20.0, 50.0
 TAILS, TAILS_OF_MEAN = 30.0, 10.0  # rows per kurtosis
 GROUPS = 8
+ROWS_PER_MEAN = 10.0
 MOST_TERMS = 20_000  # of a tail
 
 
@@ -244,28 +253,30 @@ class LevelTest(NamedTuple):
     level: int
 
 
-def chi_square(window: Float, reference: Float, *, infinite: bool = False, fallback: bool = True) -> LevelTest:
+def chi_square(
+    window: Float, reference: Float, *, new: float = 0.0, infinite: bool = False, fallback: bool = True
+) -> LevelTest:
     """χ² of the counts of levels against those of a reference, with rare levels pooled.
+
+    ``new`` rows of the window have levels that the reference does not have; they are rare levels as well.
 
     >>> chi_square(np.array([30.0, 10]), np.array([500.0, 500])).p_value < 0.01
     True
     """
-    n, big_n = float(window.sum()), float(reference.sum())
+    new = 0.0 if infinite else new
+    n, big_n = float(window.sum()) + new, float(reference.sum())
     if not (n > 0 and big_n > 0):
         return LevelTest(math.nan, math.nan, 0)
     share = reference / big_n if infinite else (reference + window) / (n + big_n)
-    expected = n * share
-    with np.errstate(invalid="ignore", divide="ignore"):
-        residual = np.abs(window - n * reference / big_n) / np.sqrt(np.maximum(expected, 1e-300))
-    most = int(np.argmax(np.where(share > 0, residual, -1.0)))
-    rare = expected < LEAST_EXPECTED
-    grouped = [np.append(each[~rare], each[rare].sum()) for each in (window, share * n, reference)]
-    if grouped[1][-1] < LEAST_EXPECTED and len(grouped[1]) > 1:
-        least = int(np.argmin(grouped[1][:-1]))
-        for each in grouped:
-            each[least] += each[-1]
-        grouped = [each[:-1] for each in grouped]
-    own, mean, theirs = grouped
+    size = n if infinite else min(n, big_n)
+    rare = size * share < LEAST_EXPECTED
+    residual = np.abs(window / n - reference / big_n) / np.sqrt(np.maximum(share, 1e-300))
+    most = int(np.argmax(np.where(rare & ~rare.all(), -1.0, residual)))
+    own, theirs = (np.append(each[~rare], each[rare].sum()) for each in (window, reference))
+    own[-1] += new
+    pooled = theirs[-1] / big_n if infinite else (own[-1] + theirs[-1]) / (n + big_n)
+    if size * pooled < LEAST_EXPECTED or (not infinite and theirs[-1] < LEAST_EXPECTED):
+        own, theirs = own[:-1], theirs[:-1]
     if len(own) < 2:
         if not fallback or len(window) < 2:
             return LevelTest(math.nan, math.nan, most)
@@ -273,33 +284,74 @@ def chi_square(window: Float, reference: Float, *, infinite: bool = False, fallb
         other = float(reference[top] / big_n) if infinite else float(reference[top])
         p = share_p_value(float(window[top]), n, other, math.inf if infinite else big_n)
         return LevelTest(math.nan, p, top)
-    shares = mean / n
-    if infinite:
-        statistic = float(((own - mean) ** 2 / mean).sum())
-    else:
-        statistic = float((((big_n * own - n * theirs) ** 2) / (own + theirs)).sum() / (n * big_n))
-    freedom = len(own) - 1
-    variance = 2 * freedom + max(float((1 / shares).sum()) - len(own) ** 2 - 2 * freedom, -freedom) / n
-    shape, scale = freedom**2 / variance, variance / freedom
-    return LevelTest(statistic, float(special.gammaincc(shape, statistic / scale)), most)
+    statistic, mean, variance = _against_parameters(own, theirs) if infinite else _of_two_samples(own, theirs)
+    return LevelTest(statistic, float(special.gammaincc(mean**2 / variance, statistic * mean / variance)), most)
 
 
-def means_p_value(mean: Float, n: float, reference: Float, covariance: Float, big_n: float) -> tuple[float, float]:
-    """χ² and p-value of the means of shares (K,) against those of a reference with this covariance (K, K).
+def _against_parameters(own: Float, shares: Float) -> tuple[float, float, float]:
+    """Pearson's χ² of counts against shares, and its mean and variance."""
+    n, freedom = float(own.sum()), len(own) - 1
+    shares = shares / shares.sum()
+    statistic = float(((own - n * shares) ** 2 / (n * shares)).sum()) if n > 0 else 0.0
+    more = max(float((1 / shares).sum()) - len(own) ** 2 - 2 * freedom, -freedom) / max(n, 1.0)
+    return statistic, freedom, 2 * freedom + more
 
-    With variances (1, K) alone, the statistic is the largest z², and its p-value is multiplied by the number of means.
+
+def _of_two_samples(own: Float, theirs: Float) -> tuple[float, float, float]:
+    """Pearson's χ² of two samples, and its mean and variance given the merged counts (Dawson 1954)."""
+    n, big_n, merged, g = float(own.sum()), float(theirs.sum()), own + theirs, len(own)
+    total = n + big_n
+    if not (n > 0 and big_n > 0 and total > 4):
+        return 0.0, 1.0, 1.0
+    statistic = float(((big_n * own - n * theirs) ** 2 / merged).sum() / (n * big_n))
+    v1, v2 = (total - 2) / (total - 1), (g - 1) * (total - g) / (total - 1)
+    w1 = (total * (1 / n + 1 / big_n) - 4) / (total - 2)
+    w2 = (total * float((1 / merged).sum()) - g**2) / (total - 2)
+    variance = 2 * total / (total - 3) * (v1 - w1) * (v2 - w2) + total**2 / (total - 1) * w1 * w2
+    return statistic, total * (g - 1) / (total - 1), max(variance, 1e-6)
+
+
+def unseen_p_value(new: float, n: float, counts: Float, unit: float = 1.0) -> tuple[float, float]:
+    """P-value of ``new`` of n rows with values that the reference does not have, and the expected share.
+
+    ``counts`` are those of the values in the reference, where a row counts ``unit``.
+
+    >>> unseen_p_value(2, 10, np.array([1.0, 1, 2, 96]))
+    (0.1, 0.02)
     """
-    usable = (n * reference >= LEAST_EXPECTED) & (n * (1 - reference) >= LEAST_EXPECTED)
-    if not usable.any() or not (n > 0 and big_n > 0):
+    size, near = float(counts.sum()), unit * (1 + 1e-9)
+    once, twice = (
+        float(counts[(counts > low) & (counts <= high)].sum()) for low, high in ((0.0, near), (near, 2 * near))
+    )
+    share = once / size
+    # N₁/N has the variance (N₁ + 2N₂ − N₁²/N)/N², where N₂ counts values (Esty 1983): that of a sample of N/k rows.
+    k = (once + twice - once * share) / (once - once * share) if 0 < once < size else 1.0 + twice
+    return share_p_value(new, n, once / k, size / k, more_only=True), share
+
+
+def means_p_value(
+    mean: Float, spread: Float, n: float, reference: Float, covariance: Float, big_n: float
+) -> tuple[float, float]:
+    """Hotelling's T² and p-value of the means of shares (K,) of a window, with their covariance, and of a reference.
+
+    With variances (1, K) alone, the statistic is the largest t², and its p-value is multiplied by the number of means.
+    """
+    least, merged = min(n, big_n), (n * mean + big_n * reference) / max(n + big_n, 1e-300)
+    usable = (least * merged >= LEAST_EXPECTED) & (least * (1 - merged) >= LEAST_EXPECTED)
+    freedom = n + big_n - 2
+    if not usable.any() or not freedom > 1:
         return math.nan, math.nan
     away = (mean - reference)[usable]
+    common, between = (n * spread + big_n * covariance) / freedom, 1 / n + 1 / big_n
     if len(covariance) < len(reference):
-        largest = float(np.max(away**2 / np.maximum(covariance[0, usable], 1e-300)) / (1 / n + 1 / big_n))
-        return largest, min(float(special.chdtrc(1, largest)) * len(away), 1.0)
-    values, vectors = np.linalg.eigh(covariance[np.ix_(usable, usable)])
+        largest = float(np.max(away**2 / np.maximum(common[0, usable], 1e-300)) / between)
+        return largest, min(2 * float(special.stdtr(freedom, -math.sqrt(largest))) * len(away), 1.0)
+    values, vectors = np.linalg.eigh(common[np.ix_(usable, usable)])
     held = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+    held[: -max(int(least / ROWS_PER_MEAN), 1)] = False
     if not held.any():
         return math.nan, math.nan
     parts = (vectors[:, held].T @ away) ** 2 / values[held]
-    statistic = float(parts.sum() / (1 / n + 1 / big_n))
-    return statistic, float(special.chdtrc(int(held.sum()), statistic))
+    statistic, d = float(parts.sum() / between), int(held.sum())
+    rest = freedom + 1 - d
+    return statistic, float(special.fdtrc(d, rest, statistic * rest / (d * freedom)))
