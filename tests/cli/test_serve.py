@@ -80,7 +80,7 @@ def test_it_serves_models(folder):
         assert running.lines[0] == "flowers  NaiveBayes, 3 classes, 100 rows"
         assert running.lines[1] == "mails  TextNaiveBayes, 2 classes, 6 rows"
         assert running.address.startswith("http://127.0.0.1:")
-        assert running.ask("/ready?secret=1") == (200, {"status": "ready", "models": ["flowers", "mails"]})
+        assert running.ask("/ready?secret=1") == (200, {"status": "ready"})
         row = example(running)["rows"][0]
         for path in ("/models/flowers/predict", "/models/flowers/score"):
             assert running.ask(path, {"rows": [row] * 2})[0] == 200

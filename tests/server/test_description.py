@@ -27,8 +27,8 @@ class Served:
     version: int = 0
 
     @property
-    def fitted(self):
-        return self.model.fitted_
+    def published(self):
+        return self.model, self.version
 
 
 class OwnGaussian(Gaussian):

@@ -256,7 +256,7 @@ def test_ready_before_and_after(tmp_path):
     client = TestClient(app, base_url="http://localhost")
     assert client.get("/ready").status_code == 503
     with client:
-        assert client.get("/ready").json() == {"status": "ready", "models": ["m"]}
+        assert client.get("/ready").json() == {"status": "ready"}
     answer = client.get("/ready")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert client.get("/health").status_code == 200

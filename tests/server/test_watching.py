@@ -1,6 +1,6 @@
 """Served models watch their rows: windows, labels, limits of memory, and rows that cannot be watched."""
 
-import threading
+import time
 
 import numpy as np
 import pytest
@@ -97,16 +97,27 @@ def test_rows_that_cannot_be_watched_are_counted(watched):
 
 
 def test_memory_of_waiting_rows_is_bounded(watched, monkeypatch):
-    watch, held = watched(), threading.Event()
-    watch._thread.submit(held.wait)
+    watch = watched()
     n = MOST_CELLS // 3 // 4
-    for _ in range(10):
-        watch.observe(MatrixTable(np.zeros((n, 3))), n)
-    assert watch._n_cells <= MOST_CELLS
-    held.set()
+    with watch._windows:  # so that no row is summarised
+        for _ in range(10):
+            watch.observe(MatrixTable(np.zeros((n, 3))), n)
+        assert watch._n_cells <= MOST_CELLS
     found = watch.to_dict()
     assert found["missed"] + found["open"]["rows"] == 10 * n
     assert watch._n_cells == watch._n_waiting == 0
+
+
+def test_windows_end_without_further_rows(watched):
+    watch = watched(window_seconds=0.2)
+    watch.observe(RNG.normal([0.0, 0.0, 3.0], 1.0, (200, 3)), 200)
+    for _ in range(500):
+        if watch.alarm:
+            break
+        time.sleep(0.02)
+    assert watch.alarm
+    assert watch.n_findings > 0
+    assert watch.look() is None
 
 
 def test_no_rows_no_window(watched):

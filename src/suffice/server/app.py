@@ -46,6 +46,7 @@ def build(hosts: Hosts, settings: Settings, tokens: Tokens | None = None) -> ASG
         for path in each.paths()
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused}, lifespan=_lifespan)
+    app.router.redirect_slashes = False
     app.state.hosts, app.state.settings, app.state.ready = hosts, settings, False
     app.state.tokens = tokens = tokens or Tokens()
     app.state.metrics = metrics = Metrics(hosts, {each.path for each in ENDPOINTS if each.path})

@@ -74,7 +74,8 @@ _described: WeakKeyDictionary[Host, tuple[Fitted, Description]] = WeakKeyDiction
 
 def describe(host: Host) -> Description:
     """Describe a served model as it is now; the answer is computed once for each version."""
-    version, fitted = host.version, host.fitted
+    model, version = host.published
+    fitted = model.fitted_
     known = _described.get(host)
     if known is not None and known[0] is fitted:
         return known[1]

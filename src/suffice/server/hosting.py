@@ -62,7 +62,7 @@ class Host:
     @property
     def model(self) -> GenerativeClassifier:
         """The model as it is now."""
-        return self.unchanging if self.learner is None else self.learner.model
+        return self.published[0]
 
     @property
     def fitted(self) -> Fitted:
@@ -70,9 +70,14 @@ class Host:
         return self.model.fitted_
 
     @property
+    def published(self) -> tuple[GenerativeClassifier, int]:
+        """The model as it is now, and its version: a number that increases with each change."""
+        return (self.unchanging, 0) if self.learner is None else self.learner.published
+
+    @property
     def version(self) -> int:
-        """A number that increases with each change of the model."""
-        return 0 if self.learner is None else self.learner.version
+        """The version of the model as it is now."""
+        return self.published[1]
 
     @property
     def target(self) -> str | None:

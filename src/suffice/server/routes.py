@@ -85,16 +85,17 @@ async def ready(request: Request) -> Response:
         raise Problem(503, "The server is starting or stopping. Try again.", {"Retry-After": "1"})
     for host in request.app.state.hosts.values():
         if host.learner is not None and (trouble := host.learner.trouble) is not None:
-            raise Problem(503, trouble, model=host.name)
-    return JSONResponse({"status": "ready", "models": list(request.app.state.hosts)})
+            raise Problem(503, trouble)
+    return JSONResponse({"status": "ready"})
 
 
 async def download(request: Request) -> Response:
     """The model file as it is now."""
     _query(request)
     host = host_of(request)
-    content = await run_in_threadpool(host.model.to_bytes)
-    headers = {"Content-Disposition": f'attachment; filename="{host.name}.suffice"', "ETag": f'"{host.version}"'}
+    model, version = host.published
+    content = await run_in_threadpool(model.to_bytes)
+    headers = {"Content-Disposition": f'attachment; filename="{host.name}.suffice"', "ETag": f'"{version}"'}
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 

@@ -15,7 +15,6 @@ import logging
 import threading
 import time
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,10 +73,11 @@ class Rows:
     labels: Any
     n_rows: int
     n_cells: int
+    arrived: float  # seconds since 1970
 
 
 class Sequence:
-    """Windows of rows, one after the other; only the thread of the watch uses it."""
+    """Windows of rows, one after the other; one thread at a time uses it."""
 
     def __init__(self, model: GenerativeClassifier, level: float, seconds: float) -> None:
         self._monitor = model.monitor(level=level)
@@ -86,15 +86,14 @@ class Sequence:
         self.open: Window | None = None
         self.closed: deque[ClosedWindow] = deque(maxlen=KEPT)
 
-    def add(self, rows: Any, labels: Any) -> None:
-        """Add rows to the open window."""
-        found = self._monitor.window(rows, labels)
-        self.end_in_time()
+    def add(self, rows: Rows) -> None:
+        """Add rows to the window of the time at which they arrived."""
+        found = self._monitor.window(rows.rows, rows.labels)
+        self.end_in_time(rows.arrived)
         self.open = found if self.open is None else self.open.merge(found)
 
-    def end_in_time(self) -> None:
+    def end_in_time(self, now: float) -> None:
         """End the open window if its time is over."""
-        now = time.time()
         if 0 <= now - self.start < self._seconds:
             return
         if self.open is not None:
@@ -103,7 +102,7 @@ class Sequence:
 
     def look(self) -> Drift | None:
         """What the open window shows, if it has rows."""
-        self.end_in_time()
+        self.end_in_time(time.time())
         return None if self.open is None else _for_operators(self._monitor.check(self.open))
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,13 +130,13 @@ class Watch:
         self._predicted = Sequence(model, level, settings.window_seconds)
         self._learned = Sequence(model, level, settings.window_seconds) if settings.learn else None
         self._n_columns = len(model.fitted_.layout.names)
-        self._lock = threading.Lock()
-        self._thread = ThreadPoolExecutor(1, "suffice-watch")
+        self._changed = threading.Condition()
         self._waiting: list[Rows] = []
         self._n_waiting = self._n_cells = self._missed = 0
-        self._running: Future[None] | None = None
-        self._since = 0.0
         self._ended = False
+        self._windows = threading.Lock()  # held while windows are read or changed
+        self._thread = threading.Thread(target=self._run, name="suffice-watch", daemon=True)
+        self._thread.start()
 
     def observe(self, rows: Any, n_rows: int, labels: Any = None) -> None:
         """Take rows into the window; this returns at once.
@@ -151,41 +150,67 @@ class Watch:
             Of rows that were learned.
         """
         n_cells = n_rows * self._n_columns
-        with self._lock:
+        with self._changed:
             if self._ended or (self._waiting and self._n_cells + n_cells > MOST_CELLS):
                 self._missed += n_rows
                 return
-            now = time.monotonic()
-            if not self._waiting:
-                self._since = now
-            self._waiting.append(Rows(rows, labels, n_rows, n_cells))
+            before = self._n_waiting
+            self._waiting.append(Rows(rows, labels, n_rows, n_cells, time.time()))
             self._n_waiting += n_rows
             self._n_cells += n_cells
-            due = self._n_waiting >= AT_ONCE or now - self._since >= SECONDS
-            if due and (self._running is None or self._running.done()):
-                self._running = self._thread.submit(self._summarize)
+            if not before or before < AT_ONCE <= self._n_waiting:
+                self._changed.notify()
+
+    def _run(self) -> None:
+        """Summarise rows, and end windows, until the watch is closed."""
+        while True:
+            with self._changed:
+                if not self._waiting:
+                    self._changed.wait_for(lambda: self._waiting or self._ended, SECONDS)
+                self._changed.wait_for(lambda: self._n_waiting >= AT_ONCE or self._ended, SECONDS)
+                if self._ended:
+                    return
+            with self._windows:
+                self._summarize()
+                self._end_in_time()
+
+    def _end_in_time(self) -> None:
+        """End the windows whose time is over."""
+        try:
+            for each in self._sequences():
+                each.end_in_time(time.time())
+        except Exception:
+            LOG.exception("A window could not be compared with the training rows.")
+
+    def _sequences(self) -> list[Sequence]:
+        return [self._predicted] if self._learned is None else [self._predicted, self._learned]
 
     def _summarize(self) -> None:
-        """Summarise the rows that wait; runs on the thread of the watch."""
-        with self._lock:
+        """Summarise the rows that wait."""
+        with self._changed:
             waiting, self._waiting = self._waiting, []
-        for each in _joined(waiting):
+        try:
+            waiting = _joined(waiting)
+        except MemoryError:
+            LOG.warning("There is not enough memory to watch rows together.")
+        for each in waiting:
             sequence = self._predicted if each.labels is None else self._learned
             try:
                 with without_warnings():
                     if sequence is not None:
-                        sequence.add(each.rows, each.labels)
+                        sequence.add(each)
             except SufficeError:  # rows that only the model as it is now can read, such as those of a new class
                 self._miss(each.n_rows)
             except Exception:
                 LOG.exception("Rows could not be watched.")
                 self._miss(each.n_rows)
-            with self._lock:
-                self._n_waiting -= each.n_rows
-                self._n_cells -= each.n_cells
+            finally:
+                with self._changed:
+                    self._n_waiting -= each.n_rows
+                    self._n_cells -= each.n_cells
 
     def _miss(self, n_rows: int) -> None:
-        with self._lock:
+        with self._changed:
             self._missed += n_rows
 
     @property
@@ -199,40 +224,34 @@ class Watch:
         return sum(len(each.significant) for each in self._newest())
 
     def _newest(self) -> list[Drift]:
-        sequences = [self._predicted] if self._learned is None else [self._predicted, self._learned]
-        return [each.closed[-1].drift for each in sequences if each.closed]
+        return [each.closed[-1].drift for each in self._sequences() if each.closed]
 
     def look(self) -> Drift | None:
         """What the open window of predicted rows shows now, if it has rows."""
-        return self._thread.submit(self._look).result()
-
-    def _look(self) -> Drift | None:
-        self._summarize()
-        return self._predicted.look()
+        with self._windows:
+            self._summarize()
+            return self._predicted.look()
 
     def window(self) -> Window | None:
         """The statistics of the open window of predicted rows."""
-        return self._thread.submit(self._window).result()
-
-    def _window(self) -> Window | None:
-        self._summarize()
-        return self._predicted.open
+        with self._windows:
+            self._summarize()
+            return self._predicted.open
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, as a dictionary of JSON values."""
-        return self._thread.submit(self._to_dict).result()
-
-    def _to_dict(self) -> dict[str, Any]:
-        self._summarize()
-        predicted = self._predicted.to_dict()
-        learned = None if self._learned is None else self._learned.to_dict()
+        with self._windows:
+            self._summarize()
+            predicted = self._predicted.to_dict()
+            learned = None if self._learned is None else self._learned.to_dict()
         return {"alarm": self.alarm, "missed": self._missed, **predicted, "learned": learned}
 
     def close(self) -> None:
-        """End the thread."""
-        with self._lock:
+        """End the thread. Rows that still wait are not watched."""
+        with self._changed:
             self._ended = True
-        self._thread.shutdown(wait=True, cancel_futures=True)
+            self._changed.notify()
+        self._thread.join()
 
 
 def _for_operators(drift: Drift) -> Drift:
@@ -257,7 +276,7 @@ def _joined(waiting: list[Rows]) -> list[Rows]:
             out.append(each)
     for group in together.values():
         rows = group[0].rows if len(group) == 1 else _one_table([each.rows for each in group])
-        out.append(Rows(rows, None, len(rows), sum(each.n_cells for each in group)))
+        out.append(Rows(rows, None, len(rows), sum(each.n_cells for each in group), group[0].arrived))
     return out
 
 

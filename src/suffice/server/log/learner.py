@@ -150,6 +150,11 @@ class Learner:
             raise
 
     @property
+    def published(self) -> tuple[GenerativeClassifier, int]:
+        """The model as it is now, and its version, which belong together."""
+        return self._published
+
+    @property
     def model(self) -> GenerativeClassifier:
         """The model as it is now; a change makes a new one."""
         return self._published[0]
