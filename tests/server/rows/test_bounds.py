@@ -13,9 +13,11 @@ import pytest
 
 from suffice import NaiveBayes
 from suffice.server.problems import Problem
+from suffice.server.rows import class_labels
 from suffice.server.rows.answers import answer
 from suffice.server.rows.json_rows import MEMBERS, columns_of, parse
 from suffice.server.rows.operations import Explain, Predict
+from suffice.server.rows.parameters import SampleRequest, given_prior
 from suffice.server.rows.row_plans import plan_of
 from suffice.server.settings import Limits
 
@@ -119,3 +121,20 @@ def test_dictionaries_of_a_stream_are_bounded_together():
 
 def test_a_dictionary_that_replaces_another_takes_its_place():
     assert answered(Predict(SMALL), dictionaries(1, 7), ARROW)
+
+
+def test_drawn_cells_are_limited():
+    assert SampleRequest.of({"rows": 3_333}, Limits(), WIDE.fitted_).rows == 3_333
+    with pytest.raises(Problem, match="at most 3,333 at a time") as caught:
+        SampleRequest.of({"rows": 3_334}, Limits(), WIDE.fitted_)
+    assert caught.value.status == 413
+
+
+def test_the_classes_of_a_prior_are_looked_up_in_one_dictionary(monkeypatch):
+    n_classes = 100
+    model = NaiveBayes().fit(np.arange(n_classes * 2.0).reshape(-1, 1), np.arange(n_classes).repeat(2))
+    written, original = [], class_labels._written
+    monkeypatch.setattr(class_labels, "_written", lambda label: written.append(label) or original(label))
+    found = given_prior({"prior": {str(label): 1 / n_classes for label in range(n_classes)}}, model.fitted_)
+    assert list(found) == list(range(n_classes))
+    assert len(written) < 3 * n_classes

@@ -102,8 +102,8 @@ class CheckedMessages(io.RawIOBase):
         if self._total > LARGEST:
             raise Problem(
                 413,
-                f"The body has dictionaries of {self._total:,} bytes; the limit is {LARGEST:,}. Send long texts without "
-                "dictionaries.",
+                f"The body has dictionaries of {self._total:,} bytes; the limit is {LARGEST:,}. Send long texts "
+                "without dictionaries.",
                 limit=LARGEST,
             )
 

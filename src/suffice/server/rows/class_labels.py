@@ -11,7 +11,7 @@ import numpy as np
 from suffice.exceptions import ClassError, InputError, did_you_mean, listed, short
 from suffice.statistics import ClassAxis
 
-__all__ = ["class_named", "class_to_learn", "classes_of_rows", "written_classes"]
+__all__ = ["class_named", "class_to_learn", "classes_by_text", "classes_of_rows", "written_classes"]
 
 EXACT = 2**53  # integers below this are exact in float64
 MOST = 2**63  # integers from here on have no type that the log holds
@@ -34,7 +34,7 @@ def class_named(classes: ClassAxis, text: str | None, argument: str = "label") -
     """
     if text is None:
         return None
-    known = _by_text(classes)
+    known = classes_by_text(classes)
     for each in (text, text.lower() if _is_boolean(classes) else text):
         if each in known:
             return known[each]
@@ -70,7 +70,7 @@ def classes_of_rows(classes: ClassAxis, labels: Sequence[Any], *, new_classes: b
             raise InputError.in_row(problem, rows=wrong)
     known: Mapping[Hashable, Hashable] = {each: each for each in classes.labels.tolist()}
     kinds = {type(each) for each in known}
-    by_text = _by_text(classes) if classes.labels.dtype.kind in "mM" else {}
+    by_text = classes_by_text(classes) if classes.labels.dtype.kind in "mM" else {}
     found: list[Any] = []
     unknown: list[int] = []
     for i, each in enumerate(labels):
@@ -160,7 +160,7 @@ def _is_boolean(classes: ClassAxis) -> bool:
     return classes.labels.dtype.kind == "b"
 
 
-def _by_text(classes: ClassAxis) -> dict[str, Hashable]:
+def classes_by_text(classes: ClassAxis) -> dict[str, Hashable]:
     """The classes by all texts that name them; the texts of answers come first."""
     labels = classes.labels.tolist()
     found: dict[str, Hashable] = {str(_written(label)): label for label in labels}

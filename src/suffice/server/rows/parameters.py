@@ -14,7 +14,7 @@ from suffice.families import Text
 from suffice.families.text.parameters import TextParameters
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
-from suffice.server.rows.class_labels import class_named, written_classes
+from suffice.server.rows.class_labels import class_named, classes_by_text, written_classes
 from suffice.server.rows.row_plans import described, plan_of
 from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowTable
@@ -24,7 +24,7 @@ __all__ = ["SampleRequest", "given_prior"]
 
 PRIORS = ("data", "uniform")
 LARGEST = 1 << 32
-LARGEST_DRAW = 20_000_000  # cells and words
+LARGEST_DRAW = 1_000_000  # cells and words
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,11 @@ def given_prior(document: Any, fitted: Fitted) -> str | dict[Hashable, float]:
         raise Problem(
             422, f'"prior" is {described(prior)}; expected {listed(list(PRIORS))} or a number for each class.'
         )
-    found = {class_named(fitted.classes, name, "prior"): _probability(value, name) for name, value in prior.items()}
+    known = classes_by_text(fitted.classes)
+    found: dict[Hashable, float] = {}
+    for name, value in prior.items():
+        label = known[name] if name in known else class_named(fitted.classes, name, "prior")
+        found[label] = _probability(value, name)
     missing = [label for label in fitted.classes.labels.tolist() if label not in found]
     if missing:
         names = written_classes(ClassAxis.of(missing))
