@@ -835,7 +835,7 @@ def test_controls_have_names_and_rings(page, folder):
         if view == "file":
             shown.send(folder / "mixed.csv")
         controls = browser.execute_script(CONTROLS)
-        assert len(controls) > 6
+        assert len(controls) >= 6  # of every view
         for each in controls[:40]:
             assert each.accessible_name.strip(), each.get_attribute("outerHTML")
 
