@@ -159,6 +159,21 @@ def test_a_history_is_a_sequence_of_looks(shop):
     assert (shop / "h.history").read_bytes() == before
 
 
+def test_no_rows_are_no_look(shop):
+    (shop / "head.csv").write_text("age,visits,city,joined,kind\n")
+    for options in ([], ["--history", "h.history"]):
+        result = run("monitor", "m.suffice", "head.csv", *options)
+        assert (result.exit_code, result.stdout) == (0, "No rows, so nothing was compared.\n")
+    assert not (shop / "h.history").exists()
+    looked("m.suffice", "same.csv", "--history", "h.history")
+    before = (shop / "h.history").read_bytes()
+    found = looked("m.suffice", "head.csv", "--history", "h.history", "--window", "none.window", "--html", "none.html")
+    assert (found["rows"], found["look"], found["findings"], found["alarm"]) == (0, 1, [], False)
+    assert (shop / "h.history").read_bytes() == before
+    assert read_window("none.window").n_rows == 0
+    assert "No rows, so nothing was compared." in (shop / "none.html").read_text(encoding="utf-8")
+
+
 def test_runs_at_the_same_time_lose_no_window(shop):
     words = ["monitor", "m.suffice", "same.csv", "--history", "h.history"]
     runs = [start(words) for _ in range(3)]
@@ -213,10 +228,8 @@ def test_bad_data(shop, folder):
     (shop / "cut.window").write_bytes(content[:3000])
     (shop / "foreign").write_text("hello")
     (shop / "empty.csv").write_text("")
-    (shop / "head.csv").write_text("age,visits,city,joined,kind\n")
     for args, words in (
         (("m.suffice", "empty.csv"), "empty.csv is empty"),
-        (("m.suffice", "head.csv"), "head.csv has no rows"),
         (("m.suffice", "nowhere.csv"), "There is no file"),
         (("m.suffice", "same.csv", "-t", "answer"), "no column 'answer'"),
         (("m.suffice", "cut.window"), "is cut short"),

@@ -155,3 +155,31 @@ def test_windows_of_other_models_are_refused():
         one.check(other.window(X))
     with pytest.raises(suffice.InputError, match="got DataFrame"):
         one.check(X)
+
+
+def test_the_tests_of_a_weighted_window_do_not_depend_on_its_parts():
+    """Rounding of sums of weights is not a missing cell."""
+    rng = np.random.default_rng(3)
+    X, w = rng.normal(size=(1000, 3)), rng.exponential(size=1000)
+    for model in (suffice.fit(X, X[:, 0] > 0, model="naive-bayes"), NaiveBayes().fit(X, X[:, 0] > 0)):
+        monitor = model.monitor()
+        whole = monitor.window(X, None, w)
+        for at in (1, 300, 777):
+            merged = monitor.window(X[:at], None, w[:at]).merge(monitor.window(X[at:], None, w[at:]))
+            for window in (whole, merged):
+                tests = {(each.column, each.test) for each in monitor.check(window).findings}
+                assert tests == {*((j, "numbers") for j in range(3)), (None, "log p(x)"), (None, "class shares")}
+        X_hole = X.copy()
+        X_hole[7, 1] = np.nan
+        assert (1, "missing") in {
+            (each.column, each.test) for each in monitor.check(monitor.window(X_hole, None, w)).findings
+        }
+
+
+def test_windows_of_many_classes_remain_small():
+    rng = np.random.default_rng(0)
+    model = NaiveBayes().fit(rng.normal(size=(2000, 2)), rng.permutation(np.arange(2000) % 500))
+    monitor = model.monitor()
+    half = monitor.window(rng.normal(size=(1500, 2)))
+    assert half.ratios.shape == half.merge(half).ratios.shape == (400, 500)
+    assert len(half.to_bytes()) < 2_000_000

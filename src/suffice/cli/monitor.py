@@ -121,15 +121,14 @@ def command(
     predictions. DATA may also be windows that --window has saved: they are merged with each other and with the rows, so
     hours add up to days.
 
-    Exit codes: 0 without drift, 3 if something has changed, 1 for bad data, 2 for wrong usage.
+    Exit codes: 0 without drift or rows, 3 if something has changed, 1 for bad data, 2 for wrong usage.
     """
     outputs = [each for each in (history, save, html) if each is not None]
     _check_outputs(outputs, model, data)
     from suffice.cli.saved_model import load
-    from suffice.exceptions import InputError
     from suffice.monitoring.history_file import next_look
     from suffice.monitoring.rendering import render
-    from suffice.monitoring.window_file import PAGE, write_window
+    from suffice.monitoring.window_file import write_window
 
     loaded = load(model)
     monitor = _monitor_of(loaded, level, history, minimum_effect)
@@ -140,8 +139,6 @@ def command(
         window = window.merge(_window_of(loaded, monitor, source, target, weights))
         names.append(source.name)
     name = ", ".join(names)
-    if not window.n_rows:
-        raise InputError(f"{name} has no rows to compare.", page=PAGE)
     if save is not None:
         write_window(save, window)
         mark_written(f"{save} was written")
@@ -149,7 +146,8 @@ def command(
         drift = monitor.check(window)
     else:
         drift = next_look(history, monitor, window, LOCK_SECONDS)
-        mark_written(f"the rows are part of {history}")
+        if window.n_rows:
+            mark_written(f"the rows are part of {history}")
     if html is not None:
         with open_output(html) as file:
             file.write(render(drift, title=f"Drift of {model}", source=name).encode("utf-8", "replace"))
@@ -252,6 +250,8 @@ def _show(page: Page, drift: Drift) -> None:
     from suffice.monitoring.wording import advice, effort_line, headline, withheld_reasons
 
     page.line(printable(headline(drift)))
+    if not drift.n_rows:
+        return
     for each in advice(drift):
         page.item("  · ", printable(each))
     found = drift.significant

@@ -45,6 +45,7 @@ def next_look(path: Path, monitor: Monitor, window: Window, timeout: float = 60.
     monitor : Monitor
         Its own sequence is replaced by that of the file.
     window : Window
+        An empty one is no look, and leaves the file as it is.
     timeout : float
         Seconds to wait for another process that makes a look.
 
@@ -63,6 +64,8 @@ def next_look(path: Path, monitor: Monitor, window: Window, timeout: float = 60.
     with naming_page(), locked(file, timeout, HISTORY.noun):
         if os.path.lexists(file):
             _resume(file, monitor)
+        if not window.n_rows:
+            return monitor.update(window)
         drift = monitor.update(window)
         kept = [each for _, each in monitor.windows]
         content = file_content(HISTORY, window.layout, kept, file, looks=monitor.looks, level=monitor.level)

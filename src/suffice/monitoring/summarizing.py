@@ -12,7 +12,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.impossible import impossible_rows
 from suffice.learning.profile import MOST_CLASSES
 from suffice.learning.watched_columns import ReadColumns, WatchedColumns
-from suffice.monitoring.window import MOST_SAMPLED, MOST_UNSEEN, SCORES, Layout, Window, most_frequent
+from suffice.monitoring.window import MOST_UNSEEN, SCORES, Layout, Window, most_frequent
 from suffice.numerics.types import Array, Codes, Float, Index, SparseMatrix
 from suffice.tables import CodedColumn, Levels, Table
 from suffice.tables.row_blocks import MOST_AT_ONCE, run_at_once
@@ -155,7 +155,8 @@ class Summarizer:
     def _sample(self, scores: Float, weights: Float, first: int) -> tuple[Float, Float]:
         """Keys of the sampled rows in ascending order, and their log-likelihoods."""
         keys = _keys(scores[:, 0], weights, first)
-        some = np.argpartition(keys, MOST_SAMPLED)[:MOST_SAMPLED] if len(keys) > MOST_SAMPLED else np.arange(len(keys))
+        most = self.layout.sampled
+        some = np.argpartition(keys, most)[:most] if len(keys) > most else np.arange(len(keys))
         some = some[np.argsort(keys[some], kind="stable")]
         ratios = bayes.log_posterior(np.ascontiguousarray(scores[some]))
         with np.errstate(invalid="ignore"):
@@ -325,11 +326,11 @@ def _high_moments(x: Float, mean: Float, weights: Float | None) -> Float:
 def _missing(x: Float | SparseMatrix, present: Float, weights: Float | None) -> Float:
     """Weight of the missing cells of each column, which is zero only if there are none (D,)."""
     if weights is None:
-        return x.shape[0] - present
-    if is_sparse(x):
-        hole = np.repeat(weights, np.diff(x.indptr)) * np.isnan(x.data)
-        return np.bincount(x.indices, hole, minlength=x.shape[1])
-    return np.asarray(weights @ np.isnan(x))
+        return np.asarray(x.shape[0] - present, dtype=np.float64)
+    if isinstance(x, np.ndarray):
+        return np.asarray(weights @ np.isnan(x), dtype=np.float64)
+    hole = np.repeat(weights, np.diff(x.indptr)) * np.isnan(np.asarray(x.data, dtype=np.float64))
+    return np.bincount(x.indices, hole, minlength=x.shape[1]).astype(np.float64)
 
 
 def _sparse_moments(x: SparseMatrix, weights: Float | None) -> Float:

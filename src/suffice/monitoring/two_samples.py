@@ -316,8 +316,9 @@ def unseen_p_value(new: float, n: float, counts: Float, unit: float = 1.0) -> tu
 
     ``counts`` are those of the values in the reference, where a row counts ``unit``.
 
-    >>> unseen_p_value(2, 10, np.array([1.0, 1, 2, 96]))
-    (0.1, 0.02)
+    >>> p, share = unseen_p_value(3, 10, np.array([1.0, 1, 2, 96]))
+    >>> p < 0.05, share
+    (True, 0.02)
     """
     size, near = float(counts.sum()), unit * (1 + 1e-9)
     once, twice = (

@@ -33,6 +33,7 @@ from suffice.tables import Levels
 __all__ = ["MOST_SAMPLED", "MOST_UNSEEN", "SCORES", "Layout", "Window", "merged_moments"]
 
 MOST_SAMPLED = 2000  # rows whose log-likelihoods are kept
+LEAST_SAMPLED, SAMPLED_CELLS = 200, 200_000
 MOST_UNSEEN = 20  # unseen levels of a column that are kept by name
 SCORES = ("weight", "right", "log_loss", "log_loss_squares", "gap", "gap_squares", "unknown")
 
@@ -63,6 +64,11 @@ class Layout:
     levels: tuple[tuple[object, Levels], ...]
     words: tuple[tuple[object, tuple[str, ...]], ...]
     classes: tuple[object, ...]
+
+    @property
+    def sampled(self) -> int:
+        """Rows whose log-likelihoods are kept; fewer for many classes, so that a window remains small."""
+        return max(min(MOST_SAMPLED, SAMPLED_CELLS // max(len(self.classes), 1)), LEAST_SAMPLED)
 
     @cached_property
     def fourth(self) -> Mask:
@@ -227,7 +233,7 @@ class Window:
             )
         keys = np.concatenate([self.keys, other.keys])
         ratios = np.concatenate([self.ratios, other.ratios])
-        some = np.argsort(keys, kind="stable")[:MOST_SAMPLED]
+        some = np.argsort(keys, kind="stable")[: self.layout.sampled]
         moments = merged_moments(self.moments, other.moments)
         moments[3:, ~self.layout.fourth] = 0.0
         sums = {

@@ -50,11 +50,13 @@ def headline(drift: Drift) -> str:
     """The result in one sentence.
 
     >>> headline(Drift((), 0.05, 0, 0))
-    'Nothing could be tested in 0 rows.'
+    'No rows, so nothing was compared.'
     >>> found = Finding("age", "missing", 9.0, 1e-9, 0.01, True, "Missing cells rose.", 0.1, 0.3)
     >>> headline(Drift((found,), 0.05, 0, 1000))
     "Drift in 1 of 1 column ('age'), in 1,000 rows."
     """
+    if not drift.n_rows:
+        return "No rows, so nothing was compared."
     rows = counted(drift.n_rows, "row")
     tested = [each for each in drift.findings if not each.withheld]
     if not tested:
