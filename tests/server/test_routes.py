@@ -1,6 +1,8 @@
 """Each address answers what the library answers, and changes what the library changes."""
 
 import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -232,6 +234,66 @@ def test_a_key_belongs_to_one_request(one):
         answer = client.post(path, json=other, headers=headers)
         assert answer.status_code == 409, answer.text
     assert client.get("/models/one").json()["rows"] == 201
+
+
+def test_a_key_is_known_whatever_the_model_has_learned_since(tmp_path):
+    NaiveBayes().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]).save(tmp_path / "m.suffice")
+    settings = Settings(learn=True, new_classes=True)
+    hosts = Hosts([open_host("m", str(tmp_path / "m.suffice"), settings)])
+    with TestClient(build(hosts, settings), base_url="http://localhost") as client:
+        asked = {"json": {"prior": {"a": 0.5, "b": 0.5}}, "headers": {"Idempotency-Key": "k"}}
+        first = client.post("/prior", **asked).json()
+        assert client.post("/prior", json={"prior": "data"}).status_code == 200
+        assert client.post("/learn", json={"rows": [[9.0]], "labels": ["c"]}).status_code == 200
+        assert client.post("/prior", **asked).json() == first | {"repeated": True}
+        assert client.post("/prior", json=asked["json"]).status_code == 422
+        assert client.post("/learn", content=b"{", headers={"Idempotency-Key": "k"}).status_code == 415
+        answer = client.post("/learn", json={"rows": "none"}, headers={"Idempotency-Key": "k"})
+        assert (answer.status_code, "another body" in answer.json()["detail"]) == (409, True)
+        assert client.post("/prior", json={}, headers={"Idempotency-Key": "k" * 256}).status_code == 422
+        assert hosts["m"].version == 3
+
+
+def test_a_receipt_does_not_depend_on_the_watch(tmp_path, monkeypatch, caplog):
+    NaiveBayes().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]).save(tmp_path / "m.suffice")
+    host = open_host("m", str(tmp_path / "m.suffice"), SETTINGS)
+    body = {"rows": [[1.0]], "labels": ["a"]}
+
+    def mistake(*arguments):
+        raise MemoryError("no memory")
+
+    with TestClient(build(Hosts([host]), SETTINGS), base_url="http://localhost") as client:
+        with host.watch._windows:  # the watch is busy for as long as the rows are learned
+            assert client.post("/learn", json=body).json()["sequence"] == 1
+        assert client.get("/drift").json()["learned"]["open"]["rows"] == 1
+        monkeypatch.setattr("suffice.server.routes.model_rows", mistake)
+        assert client.post("/learn", json=body).json()["sequence"] == 2
+        assert client.get("/drift").json()["missed"] == 1
+        monkeypatch.setattr(host.watch, "observe", mistake)
+        assert client.post("/learn", json=body).json()["sequence"] == 3
+    assert "could not be counted or watched" in caplog.text
+
+
+def test_a_report_is_computed_once_for_each_state_of_the_model(one, monkeypatch):
+    client, _ = one
+    computed, running = [], threading.Semaphore()
+    of_model = NaiveBayes.report
+
+    def report(self):
+        assert running.acquire(blocking=False)  # one at a time
+        computed.append(self.fitted_)
+        found = of_model(self)
+        running.release()
+        return found
+
+    monkeypatch.setattr(NaiveBayes, "report", report)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(client.get, ["/report"] * 8))
+    assert {each.status_code for each in answers} == {200}
+    assert len({each.text for each in answers}) == len(computed) == 1
+    client.post("/learn", json={"rows": [{"a": 9e5, "b": 0.0}], "labels": ["up"]})
+    assert client.get("/report").text != answers[0].text
+    assert len(computed) == 2
 
 
 def test_a_server_that_does_not_learn_has_no_address_to_learn(tmp_path):

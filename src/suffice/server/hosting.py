@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import time
@@ -48,6 +49,8 @@ class Host:
         Seconds since 1970.
     count : callable
         Counts rows: called with the name of the model, what was done with the rows, and their number.
+    reporting : asyncio.Lock
+        Held while a report is computed, which takes long: other requests for it wait without a thread.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Host:
     watch: Watch | None = None
     opened: float = field(default_factory=time.time)
     count: Callable[[str, Verb, int], None] = lambda name, verb, n: None
+    reporting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def model(self) -> GenerativeClassifier:
@@ -91,8 +95,8 @@ class Host:
         ----------
         verb : str
         n_rows : int
-        rows : array-like or table, optional
-            As the methods of the model take them.
+        rows : array-like, table or callable, optional
+            As the methods of the model take them, or a function that returns them, which the watch calls.
         labels : array-like, optional
         """
         self.count(self.name, verb, n_rows)

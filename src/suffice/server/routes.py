@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, get_args
+from weakref import WeakKeyDictionary
 
 from prometheus_client import CONTENT_TYPE_LATEST as CONTENT_TYPE
 from starlette.concurrency import run_in_threadpool
@@ -16,14 +18,15 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from suffice.exceptions import SufficeError, did_you_mean, listed, short
+from suffice.learning.fitted import Fitted
 from suffice.server.description import describe
 from suffice.server.hosting import Host, Hosts
-from suffice.server.log.changes import Change, Receipt
+from suffice.server.log.changes import Change, Kind
 from suffice.server.openapi import document
 from suffice.server.page import asset, page
 from suffice.server.problems import Problem
 from suffice.server.rows.answers import answer, written_rows
-from suffice.server.rows.bodies import MEDIA_TYPES, answer_form, body_form, read_whole
+from suffice.server.rows.bodies import MEDIA_TYPES, Form, answer_form, body_form, read_whole
 from suffice.server.rows.class_labels import class_named
 from suffice.server.rows.json_rows import parse
 from suffice.server.rows.operations import Explain, Operation, Predict, Score
@@ -37,6 +40,7 @@ __all__ = ["ENDPOINTS", "Answer", "Endpoint", "access_of", "host_of", "model_nam
 
 LOG = logging.getLogger("suffice.server")
 MOST_PARTS = 1_000_000  # of the explanations of one request
+REPORTS: WeakKeyDictionary[Fitted, str] = WeakKeyDictionary()  # pages of the models as they are now
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -157,7 +161,12 @@ async def window(request: Request) -> Response:
 async def report(request: Request) -> Response:
     """The report of the model as one HTML page."""
     _query(request)
-    page = await run_in_threadpool(lambda: host_of(request).model.report().to_html())
+    host = host_of(request)
+    async with host.reporting:
+        model = host.model
+        page = REPORTS.get(model.fitted_)
+        if page is None:
+            page = REPORTS[model.fitted_] = await run_in_threadpool(lambda: model.report().to_html())
     return Response(page, media_type="text/html", headers={"Content-Security-Policy": document_policy(page)})
 
 
@@ -218,50 +227,73 @@ async def unlearn(request: Request) -> Response:
 
 async def prior(request: Request) -> Response:
     """Change the class prior; the answer comes when the change is on disk."""
-    host, headers = host_of(request), request.headers.raw
-    _query(request)
-    body_form(headers, ["json"])
-    body = await read_whole(headers, request.receive, _limits(request))
-    given = given_prior(parse(body), host.fitted)
-    change = Change("prior", prior=given, digest=hashlib.sha256(body).digest())
-    return JSONResponse(asdict(await _changed(request, host, change)))
+    host, _ = host_of(request), _query(request)
+
+    async def read(form: Form, body: bytes) -> Change:
+        return Change("prior", prior=given_prior(parse(body), host.fitted))
+
+    return await _changed(request, "prior", read, ["json"])
 
 
 async def _changed_by_rows(request: Request, kind: Literal["learn", "unlearn"]) -> Response:
     host, settings = host_of(request), request.app.state.settings
     query = _query(request, "target", "label", "weights")
-    found = await rows_to_learn(
-        host.fitted,
-        request.headers.raw,
-        request.receive,
-        settings.limits,
-        target=query.get("target", host.target),
-        label=query.get("label"),
-        weights=query.get("weights"),
-        new_classes=settings.new_classes,
-        classes=host.fitted.classes.union(host.unchanging.fitted_.classes),  # also those whose rows were all unlearned
-    )
-    before = host.fitted
-    change = Change(kind, found.rows, found.labels, found.weights, digest=found.digest)
-    receipt = await _changed(request, host, change)
-    if receipt.repeated:
-        return JSONResponse(asdict(receipt))
-    if kind == "learn":
-        rows = await run_in_threadpool(model_rows, before, found.rows)
-        host.answered("learned", len(found.labels), rows, found.labels)
-    else:
-        host.answered("unlearned", len(found.labels))
+
+    async def read(form: Form, body: bytes) -> Change:
+        known = host.unchanging.fitted_.classes  # also those whose rows were all unlearned
+        found = await rows_to_learn(
+            host.fitted,
+            form,
+            body,
+            settings.limits,
+            target=query.get("target", host.target),
+            label=query.get("label"),
+            weights=query.get("weights"),
+            new_classes=settings.new_classes,
+            classes=host.fitted.classes.union(known),
+        )
+        return Change(kind, found.rows, found.labels, found.weights)
+
+    return await _changed(request, kind, read, get_args(Form))
+
+
+async def _changed(
+    request: Request, kind: Kind, read: Callable[[Form, bytes], Awaitable[Change]], forms: Iterable[Form]
+) -> Response:
+    """Make the change that a body asks for durably, once for each key, whatever the model is when it is repeated."""
+    learner, headers = host_of(request).learner, request.headers.raw
+    assert learner is not None
+    form = body_form(headers, forms)
+    body = await read_whole(headers, request.receive, _limits(request))
+    key, digest = request.headers.get("idempotency-key"), b""
+    if key is not None:
+        digest = await asyncio.to_thread(_digest, kind, request.url.query, body)
+        if (known := learner.receipt(key, digest)) is not None:
+            return JSONResponse(asdict(known))
+    change = replace(await read(form, body), key=key, digest=digest)
+    if not request.app.state.ready:
+        raise Problem(503, "The server is stopping. Try again when it is back.", {"Retry-After": "5"})
+    receipt = await asyncio.wrap_future(learner.submit(change))
+    if not receipt.repeated:
+        _note(host_of(request), change)
     return JSONResponse(asdict(receipt))
 
 
-async def _changed(request: Request, host: Host, change: Change) -> Receipt:
-    """Make a change durably."""
-    assert host.learner is not None
-    if not request.app.state.ready:
-        raise Problem(503, "The server is stopping. Try again when it is back.", {"Retry-After": "5"})
-    key, about = request.headers.get("idempotency-key"), f"{change.kind}?{request.url.query}".encode()
-    digest = hashlib.sha256(change.digest + about).digest()
-    return await asyncio.wrap_future(host.learner.submit(replace(change, key=key, digest=digest)))
+def _digest(kind: Kind, query: str, body: bytes) -> bytes:
+    """What a request with a key asks for."""
+    return hashlib.sha256(hashlib.sha256(body).digest() + f"{kind}?{query}".encode()).digest()
+
+
+def _note(host: Host, change: Change) -> None:
+    """Count and watch rows that are on disk; the receipt neither waits for this nor depends on it."""
+    try:
+        if change.kind == "learn":
+            rows = partial(model_rows, host.unchanging.fitted_, change.rows)
+            host.answered("learned", len(change.labels), rows, change.labels)
+        elif change.kind == "unlearn":
+            host.answered("unlearned", len(change.labels))
+    except Exception:
+        LOG.exception("Rows that were changed could not be counted or watched.")
 
 
 async def _about_rows(request: Request, operation: Operation) -> Response:

@@ -88,7 +88,7 @@ class Sequence:
 
     def add(self, rows: Rows) -> None:
         """Add rows to the window of the time at which they arrived."""
-        found = self._monitor.window(rows.rows, rows.labels)
+        found = self._monitor.window(rows.rows() if callable(rows.rows) else rows.rows, rows.labels)
         self.end_in_time(rows.arrived)
         self.open = found if self.open is None else self.open.merge(found)
 
@@ -143,8 +143,9 @@ class Watch:
 
         Parameters
         ----------
-        rows : array-like or table
-            As the prediction methods take them, or a table as the model reads it. It must not change afterwards.
+        rows : array-like, table or callable
+            As the prediction methods take them, or a table as the model reads it. It must not change afterwards. A
+            function that returns such rows is called by the thread of the watch.
         n_rows : int
         labels : array-like, optional
             Of rows that were learned.

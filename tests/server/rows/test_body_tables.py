@@ -80,8 +80,7 @@ def predicted(model, body, form, **options):
 
 
 def taught(model, body, form, **options):
-    headers = [(b"content-type", MEDIA_TYPES[form].encode())]
-    return asyncio.run(rows_to_learn(model.fitted_, headers, receiving(body), Limits(), **options))
+    return asyncio.run(rows_to_learn(model.fitted_, form, body, Limits(), **options))
 
 
 def refused(call, *arguments, **options):

@@ -193,6 +193,19 @@ class Learner:
                 self._arrived.notify()
         return waiting.future
 
+    def receipt(self, key: str, digest: bytes) -> Receipt | None:
+        """The receipt of a change that was made with a key; may be called by any thread.
+
+        Raises
+        ------
+        InputError
+            If the text cannot be a key.
+        Problem
+            If the key belongs to another request.
+        """
+        check_key(key)
+        return self._receipts.find(key, digest)
+
     def close(self) -> None:
         """Finish all changes that wait, write a snapshot, and release the folder."""
         with self._arrived:

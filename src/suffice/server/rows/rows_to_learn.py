@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suffice.exceptions import InputError, short, without_warnings
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
 from suffice.server.rows.answers import text_of
-from suffice.server.rows.bodies import TABLES, Form, body_form, read_whole
+from suffice.server.rows.bodies import TABLES, Form
 from suffice.server.rows.body_tables import columns_to_predict, good_batches, open_body
 from suffice.server.rows.class_labels import class_to_learn, classes_of_rows, written_classes
 from suffice.server.rows.json_rows import columns_of, parse
@@ -21,11 +20,6 @@ from suffice.server.rows.table_streams import WholeBody
 from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowTable
 from suffice.statistics import ClassAxis
-
-if TYPE_CHECKING:
-    from starlette.types import Receive
-
-    from suffice.server.rows.bodies import Headers
 
 __all__ = ["RowsToLearn", "rows_to_learn"]
 
@@ -43,20 +37,17 @@ class RowsToLearn:
     labels : list
         The class of each row.
     weights : list of float, optional
-    digest : bytes
-        SHA-256 of the body.
     """
 
     rows: ArrowTable
     labels: list[Any]
     weights: list[float] | None
-    digest: bytes
 
 
 async def rows_to_learn(
     fitted: Fitted,
-    headers: Headers,
-    receive: Receive,
+    form: Form,
+    body: bytes,
     limits: Limits,
     *,
     target: str | None = None,
@@ -70,8 +61,9 @@ async def rows_to_learn(
     Parameters
     ----------
     fitted : Fitted
-    headers, receive
-        Of the request.
+    form : str
+        Form of the body.
+    body : bytes
     limits : Limits
     target : str, optional
         The column of labels of a table or of rows in JSON; by default that of the model, or `label`.
@@ -84,9 +76,6 @@ async def rows_to_learn(
     classes : ClassAxis, optional
         The classes of the model; by default those that it has now.
     """
-    headers = list(headers)
-    form = body_form(headers)
-    body = await read_whole(headers, receive, limits)
     column = fitted.target if target is None else target
     if column is None and LABEL not in plan_of(fitted).known:
         column = LABEL
@@ -103,7 +92,7 @@ async def rows_to_learn(
         if labels is None:
             raise _without_labels(fitted, form, column)
         labels = classes_of_rows(known, labels, new_classes=new_classes)
-        return RowsToLearn(rows, labels, _checked_weights(of_rows), hashlib.sha256(body).digest())
+        return RowsToLearn(rows, labels, _checked_weights(of_rows))
 
     return await asyncio.to_thread(read)
 
