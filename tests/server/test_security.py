@@ -415,7 +415,9 @@ def test_more_requests_than_the_limit_are_asked_to_come_back():
     assert (healthy.status, done, after, running) == (200, [200, 200], 200, 0)
 
 
-@pytest.mark.parametrize("header", [("Content-Length", str(LARGE + 1)), ("Transfer-Encoding", "chunked")])
+@pytest.mark.parametrize(
+    "header", [("Content-Length", str(LARGE + 1)), ("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip")]
+)
 def test_more_large_bodies_than_memory_holds_are_asked_to_come_back(header):
     async def drive():
         released = asyncio.Event()

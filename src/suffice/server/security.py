@@ -25,7 +25,7 @@ __all__ = ["ACCESS", "SAFE_HEADERS", "Guard", "document_policy", "is_loopback", 
 LOG = logging.getLogger("suffice.server")
 ACCESS = logging.getLogger("suffice.server.access")
 
-LARGE = 1 << 20  # bytes of a body that takes a place among the large ones, as does one of unknown length
+LARGE = 1 << 20  # bytes of a body that takes a place among the large ones, as does one of unknown length or with gzip
 MOST_LARGE = 32  # large bodies at once: each of them, and what is made of it, may be in memory
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
@@ -177,7 +177,7 @@ class Guard:
 
 def _is_large(scope: Scope) -> bool:
     for name, value in scope["headers"]:
-        if name == b"transfer-encoding":
+        if name in (b"transfer-encoding", b"content-encoding"):  # of unknown length, or length after decompression
             return True
         if name == b"content-length":
             return len(value) > 7 or int(value) > LARGE  # the parser has checked that it is a number

@@ -13,7 +13,7 @@ import pytest
 
 from suffice import NaiveBayes
 from suffice.server.problems import Problem
-from suffice.server.rows import class_labels
+from suffice.server.rows import class_labels, json_rows
 from suffice.server.rows.answers import answer
 from suffice.server.rows.json_rows import MEMBERS, columns_of, parse
 from suffice.server.rows.operations import Explain, Predict
@@ -138,3 +138,22 @@ def test_the_classes_of_a_prior_are_looked_up_in_one_dictionary(monkeypatch):
     found = given_prior({"prior": {str(label): 1 / n_classes for label in range(n_classes)}}, model.fitted_)
     assert list(found) == list(range(n_classes))
     assert len(written) < 3 * n_classes
+
+
+def test_a_document_of_many_rows_is_refused_before_it_takes_memory(monkeypatch):
+    monkeypatch.setattr(json_rows, "DECODER", None)
+    for row in (b"{}", b"[]"):
+        body = b'{"rows": [' + b",".join([row] * (json_rows.MOST_ROWS + 10)) + b"]}"
+        with pytest.raises(Problem, match=r"more than 200,000 rows.*send CSV") as caught:
+            parse(body)
+        assert caught.value.status == 413
+    unclosed = b'["' + b'\\"[' * json_rows.MOST_ROWS * 2
+    with pytest.raises(AttributeError, match="decode"):  # brackets of texts are no rows
+        parse(unclosed)
+
+
+def test_rows_and_cells_of_a_document_are_limited():
+    plan = plan_of(WIDE.fitted_)
+    for n_rows, what in ((json_rows.MOST_ROWS + 1, "200,001 rows"), (json_rows.MOST_ROWS, "60,000,000 cells")):
+        with pytest.raises(Problem, match=what):
+            columns_of({"columns": {"column 0": [1.0] * n_rows}}, plan, Limits())

@@ -27,7 +27,12 @@ from suffice.server.settings import Limits
 __all__ = ["Columns", "columns_of", "parse"]
 
 LITERAL = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?Infinity|NaN)')
+TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 MOST_HINTS = 5  # names for which a similar one is looked up
+MOST_ROWS = (
+    200_000  # of a document: its rows are in memory as objects, each of which takes up to a hundred times its bytes
+)
+MOST_CELLS = 50_000_000
 FORMS = ("rows", "columns", "row")
 MEMBERS = (*FORMS, "labels", "weights")
 EXAMPLE = '{"rows": [{"column": value, …}, …]}'
@@ -46,6 +51,7 @@ def parse(body: bytes) -> Any:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Problem(400, f"The body is not UTF-8: byte {error.start:,} is wrong ({error.reason}).") from None
+    _check_objects(body)
     if not text.strip():
         raise Problem(400, 'The body is empty. Send JSON such as {"rows": [{"column": 1.5}]}.')
     try:
@@ -62,6 +68,23 @@ def parse(body: bytes) -> Any:
     if "\\u" in text:
         _check_surrogates(document)
     return document
+
+
+def _check_objects(body: bytes) -> None:
+    """Raise `Problem` 413 for a document of very many rows, before it takes memory."""
+    if body.count(b"{") + body.count(b"[") > MOST_ROWS + 10:  # perhaps they are in texts
+        outside = TEXT.sub(b"", body)
+        if outside.count(b"{") + outside.count(b"[") > MOST_ROWS + 10:
+            raise _too_many("rows", None, MOST_ROWS)
+
+
+def _too_many(what: str, count: int | None, most: int) -> Problem:
+    has = f"more than {most:,} {what}, the limit" if count is None else f"{count:,} {what}; the limit is {most:,}"
+    return Problem(
+        413,
+        f"The body has {has} for JSON. Send fewer at a time, or send CSV, NDJSON, an Arrow stream or Parquet.",
+        limit=most,
+    )
 
 
 class _ConstantError(Exception):
@@ -190,6 +213,9 @@ def check_size(n_rows: int, plan: RowPlan, limits: Limits) -> None:
             raise Problem(
                 413, f"The body has {count:,} {what}; the limit is {most:,}. Send fewer at a time.", limit=most
             )
+    for what, count, most in (("rows", n_rows, MOST_ROWS), ("cells", n_cells, MOST_CELLS)):
+        if count > most:
+            raise _too_many(what, count, most)
 
 
 def check_width(n_columns: int, most: int) -> None:
