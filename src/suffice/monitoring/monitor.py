@@ -370,7 +370,8 @@ class Monitor:
         if facts.bins is None or not bins.sum() > 0:
             return {}
         known, own = np.cumsum(facts.bins)[:-1] / facts.bins.sum(), np.cumsum(bins)[:-1] / bins.sum()
-        return {f"{share:.3f}": float(mine) for share, mine in zip(known.tolist(), own.tolist(), strict=True)}
+        both = zip(known.tolist(), own.tolist(), strict=True)
+        return {f"{share:.3f}": float(mine) for share, mine in both if 0 < share < 1}
 
     def _label_scores(self, window: Window) -> LabelScores | None:
         scores = dict(zip(SCORES, window.scores.tolist(), strict=True))

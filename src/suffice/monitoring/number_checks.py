@@ -2,7 +2,8 @@
 
 A number with bins has a test of location, of spread and of shape. The sentence is about the mean or the standard
 deviation if the test of location or of spread alone is decisive and the figure has moved as well; otherwise about the
-bin that deviates most.
+bin that deviates most. A further test counts the numbers outside the range of the rows of the profile, which may be too
+few to move the others. The p-value is the least of both, each divided by its share of the level.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from suffice.monitoring.candidates import (
     verb,
     withheld,
 )
+from suffice.monitoring.range_test import range_p_value
 from suffice.monitoring.reference import NumberFacts
 from suffice.monitoring.two_samples import (
     BinnedTest,
@@ -40,6 +42,8 @@ __all__ = ["log_density_checks", "missing_check", "number_check", "yes_or_no_che
 
 DECISIVE = 1e-4  # p-value of location or spread
 MOVED = 0.1  # standard deviations, or logarithm of their ratio
+RANGE_LEVEL = 0.1  # share of the level that the test of the range has
+ROUNDING = 1e-9  # of log p(x), relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,12 @@ class _Number:
         return math.log(self.deviation / self.trained) if known else 0.0
 
     @property
+    def has_range(self) -> bool:
+        """Whether the outer bins are those outside the range of the reference, which has no row there."""
+        known = self.facts.bins
+        return not self.infinite and known is not None and len(known) > 2 and not (known[0] > 0 or known[-1] > 0)
+
+    @property
     def effect(self) -> float:
         return max(abs(self.shift), abs(self.spread))
 
@@ -116,6 +126,10 @@ def _by_bins(number: _Number) -> Candidate:
     found = test.statistic, test.p_value
     if math.isnan(test.p_value):
         return withheld(number.name, number.kind, f"Column {number.name!r} has no values in this window.")
+    p_range = _range_p_value(number)
+    found = test.statistic, _joined(test.p_value, p_range)
+    if p_range / RANGE_LEVEL < test.p_value / (1 - RANGE_LEVEL):
+        return _of_range(number, (math.nan, found[1]))
     first = min(test.location, test.spread)
     decided = math.isnan(test.shape) or first <= max(test.shape, DECISIVE)
     if decided and not math.isnan(number.facts.mean):
@@ -126,6 +140,20 @@ def _by_bins(number: _Number) -> Candidate:
     effect = max(number.effect, total_variation(number.bins, number.facts.bins))
     sentence, before, now, measure = _share_words(number, test)
     return Candidate(number.name, number.kind, *found, sentence, before, now, effect, measure=measure)
+
+
+def _range_p_value(number: _Number, *, below_only: bool = False) -> float:
+    """P-value of the values outside the range of the reference; NaN if the range is unknown."""
+    if not number.has_range:
+        return math.nan
+    assert number.facts.bins is not None
+    outside = float(number.bins[0] + (0.0 if below_only else number.bins[-1]))
+    return range_p_value(outside, float(number.bins.sum()), float(number.facts.bins.sum()), below_only=below_only)
+
+
+def _joined(p_value: float, p_range: float) -> float:
+    """P-value of both tests, of which that of the range has its share of the level."""
+    return p_value if math.isnan(p_range) else min(p_value / (1 - RANGE_LEVEL), p_range / RANGE_LEVEL, 1.0)
 
 
 def _by_moments(number: _Number) -> Candidate:
@@ -166,10 +194,28 @@ def _of_spread(number: _Number, found: tuple[float, float]) -> Candidate:
     return _candidate(number, found, "standard deviation", number.trained, number.deviation, by)
 
 
+def _of_range(number: _Number, found: tuple[float, float]) -> Candidate:
+    bins, cuts = number.bins, number.window.layout.cuts[number.j]
+    share = float((bins[0] + bins[-1]) / bins.sum())
+    show = time_text if number.is_time else _short
+    of = {
+        "log": " of log x",
+        "words": " of the number of features",
+        "unknown words": " of the share of unknown words",
+    }.get(number.scale, "")
+    where = "" if bins[0] > 0 and bins[-1] > 0 else " below" if bins[0] > 0 else " above"
+    sentence = (
+        f"Column {number.name!r}: {percent(share)} of the values{of} lie outside the range of the training rows, "
+        f"{show(cuts[0])} to {show(cuts[-1])}{f', all{where}' if where else ''}."
+    )
+    measure = f"share{of} outside {show(cuts[0])} to {show(cuts[-1])}"
+    return Candidate(number.name, number.kind, *found, sentence, 0.0, share, max(number.effect, share), measure=measure)
+
+
 def _candidate(number: _Number, found: tuple[float, float], what: str, before: float, now: float, by: str) -> Candidate:
     of, measure = {
         "log": (" of log x", " of log x"),
-        "words": (" of the number of words", " of the number of words"),
+        "words": (" of the number of features (words, word pairs or parts of words)", " of the number of features"),
         "unknown words": (
             " of the share of words that the model does not know",
             " of the share of unknown words",
@@ -180,6 +226,8 @@ def _candidate(number: _Number, found: tuple[float, float], what: str, before: f
         sentence, measure = f"{subject} moved from {time_text(before)} to {time_text(now)}, {by}.", "mean time"
     else:
         sentence = f"{subject} {verb(before, now)} from {before:.4g} to {now:.4g}, {by}."
+        if number.scale == "unknown words":
+            sentence += " A window does not keep these words."
         measure += " (s)" if number.is_time else ""
     return Candidate(number.name, number.kind, *found, sentence, before, now, number.effect, measure=measure)
 
@@ -190,15 +238,25 @@ def _share_words(number: _Number, test: BinnedTest) -> tuple[str, float, float, 
     assert trained is not None
     cuts = number.window.layout.cuts[number.j]
     before, now = float(trained[b] / trained.sum()), float(bins[b] / bins.sum())
-    show = time_text if number.is_time else lambda value: f"{value:.4g}"
+    show = time_text if number.is_time else _short
     low, high = (show(cuts[b - 1]) if b else ""), (show(cuts[b]) if b < len(cuts) else "")
     where = f"above {low} and up to {high}" if low and high else f"above {low}" if low else f"up to {high}"
     subject = "log p(x)" if number.name is None else f"Column {number.name!r}"
-    of = {"words": " texts with a number of words", "unknown words": " texts with a share of unknown words"}
+    of = {
+        "words": " texts with a number of features (words, word pairs or parts of words)",
+        "unknown words": " texts with a share of unknown words",
+    }
     things = of.get(number.scale, " values")
     sentence = f"{subject}: the share of{things} {where} {verb(before, now)} from {percent(before)} to {percent(now)}."
-    within = "of log p(x) " if number.name is None else ""
-    return sentence, before, now, f"share {within}{where}"
+    if number.name is None:
+        kind = "" if low and high else "unusually likely " if low else "unusually unlikely "
+        return sentence, before, now, f"share of {kind}rows: log p(x) {where}"
+    return sentence, before, now, f"share {where}"
+
+
+def _short(value: float) -> str:
+    """A cut with four digits; the one below 0 is 0."""
+    return "0" if abs(value) < 1e-299 else f"{value:.4g}"
 
 
 # ---------------------------------------------------------------------- other numbers
@@ -245,13 +303,17 @@ def log_density_checks(
         return
     number = _Number(window, j, facts, bins, infinite=False, is_time=False)
     test = binned_p_values(bins, facts.bins)
-    low = "less likely" if number.shift < 0 else "more likely"
+    p_value = _joined(test.p_value, _range_p_value(number, below_only=True))
+    # The mean of values that differ by rounding alone does not move.
+    close = abs(number.mean - facts.mean) <= ROUNDING * max(1.0, abs(facts.mean))
+    shift = 0.0 if close else number.shift
+    low = "less likely" if shift < 0 else "more likely"
     sentence = (
         f"log p(x): the mean {verb(facts.mean, number.mean)} from {facts.mean:.4g} to {number.mean:.4g}, by "
-        f"{abs(number.shift):.2g} standard deviations; the rows are {low} under the model."
+        f"{abs(shift):.2g} standard deviations; the rows are {low} under the model."
     )
     before, now, measure = facts.mean, number.mean, "mean log p(x)"
-    if abs(number.shift) < MOVED:
+    if abs(shift) < MOVED:
         sentence, before, now, measure = _share_words(number, test)
-    effect = abs(number.shift)
-    yield Candidate(None, LOG_DENSITY, test.statistic, test.p_value, sentence, before, now, effect, measure=measure)
+    effect = abs(shift)
+    yield Candidate(None, LOG_DENSITY, test.statistic, p_value, sentence, before, now, effect, measure=measure)

@@ -18,18 +18,17 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.profile import Profile
 from suffice.learning.splits import fold_training_models
 from suffice.learning.watched_columns import WatchedColumns, names_of
+from suffice.monitoring.profile_bins import density_cuts, number_cuts
 from suffice.monitoring.summarizing import Labels, Scored, Summarizer, scored, scored_by_joint
 from suffice.monitoring.window import Layout, Window
 from suffice.numerics.types import Float
 from suffice.statistics import Membership
-from suffice.statistics.bins import quantile_cuts
 from suffice.statistics.classes import evenly_spaced
 from suffice.tables import Table
 from suffice.tables.table import is_sparse
 
 __all__ = ["held_out_profile", "profile_of_rows"]
 
-BINS = 24  # of a number
 MOST_ROWS = 20_000  # of a fit that are held out for a profile
 N_FOLDS, N_SLOW_FOLDS, N_WIDE_FOLDS = 50, 20, 5
 LEAST_ROWS = 20
@@ -122,13 +121,14 @@ def _profile(
 ) -> Profile:
     columns = WatchedColumns.of(fitted)
     read = columns.read(table, held_out=held_out)
-    density = answers.log_density
     cuts: list[tuple[float, ...]] = []
-    for part in [*read.parts, *([] if density is None else [density[:, None]])]:
+    for part in read.parts:
         for j in range(part.shape[1]):
             binned = not is_sparse(part) and columns.numbers[len(cuts)].scale != "yes or no"
-            values = part[np.isfinite(part[:, j]), j] if binned else np.empty(0)
-            cuts.append(quantile_cuts(values, BINS) if len(values) else ())
+            cuts.append(number_cuts(part[np.isfinite(part[:, j]), j]) if binned else ())
+    if answers.log_density is not None:
+        whole = scored(fitted, table).log_density if held_out else None
+        cuts.append(density_cuts(answers.log_density, whole))
     numbers = tuple(names_of(columns.numbers))
     layout = Layout("", numbers, tuple(cuts), (), (), tuple(fitted.classes.labels.tolist()))
     window = Summarizer(fitted, columns, layout).of_scored(table, answers, labels, weights, held_out=held_out)
