@@ -13,8 +13,8 @@ import pytest
 
 from learning_cases import LEARNING, base_of, case_of
 from suffice import ClassError, GaussianDiscriminant, InputError, MergeError, ModelFileError, NaiveBayes
+from suffice.server.log import journal, state_folder
 from suffice.server.log import learner as learning
-from suffice.server.log import state_folder
 from suffice.server.log.journal import Journal
 from suffice.server.log.learner import Bounds, Change, Learner, Receipt
 from suffice.server.log.recovery import create_log
@@ -778,6 +778,46 @@ def test_a_sync_that_fails_is_not_trusted(opened, tmp_path):
     assert result(learner, learn(case, 2)).sequence == 2
     assert Contents.of(learner._folder.path) == Contents((2,), (1,), (1,))  # a new log after a snapshot
     assert state(opened(case, killed(learner, tmp_path))) == state(learner)
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_log_that_could_not_be_continued(opened, tmp_path, monkeypatch, cut):
+    case = case_of("numbers")
+    learner = opened(case, bounds=Bounds(log_changes=2, retry_seconds=0 if cut else 1000))
+    result(learner, learn(case, 0))
+    wait_until(lambda: is_idle(learner))
+    sync, truncate, calls = journal.sync_file, os.ftruncate, []
+
+    def failing(descriptor, *size):
+        calls.append(descriptor)
+        if size or len(calls) == 2:  # the sync of the frame that says that another log continues this one
+            raise OSError(errno.EIO, "Input/output error")
+        sync(descriptor)
+
+    monkeypatch.setattr(journal, "sync_file", failing)
+    if not cut:
+        monkeypatch.setattr(os, "ftruncate", failing)
+    assert result(learner, learn(case, 1)).sequence == 2
+    wait_until(lambda: is_idle(learner))
+    monkeypatch.setattr(os, "ftruncate", truncate)
+    folder = str(tmp_path / killed(learner, tmp_path))
+    assert Contents.of(folder).logs == (1, 3)
+    again = opened(case, "killed")
+    assert (again.version, state(again)) == (2, state(learner))
+    assert Contents.of(folder).logs == ((1,) if cut else (1, 3))
+    for i in range(2, 5):
+        assert result(learner, learn(case, i)).sequence == i + 1
+    assert state(opened(case, killed(learner, tmp_path, "later"))) == state(learner)
+
+
+def test_an_empty_log_within_others_is_removed(opened, tmp_path):
+    case = case_of("numbers")
+    learner = three_logs(opened, case)
+    folder = str(tmp_path / killed(learner, tmp_path))
+    firsts = Contents.of(folder).logs
+    create_log(folder, firsts[1] - 1, base_of(case.model)).close()
+    assert state(opened(case, "killed")) == state(learner)
+    assert Contents.of(folder).logs == firsts
 
 
 def test_logs_do_not_grow_without_end_if_no_snapshot_can_be_written(opened):

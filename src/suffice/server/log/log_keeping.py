@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.learning.fitted import Fitted
-from suffice.server.log.journal import SyncError
+from suffice.server.log.journal import Journal, SyncError
 from suffice.server.log.receipts import Receipts, StoredReceipts
 from suffice.server.log.recovery import Recovered, create_log
 from suffice.server.log.runs import Run, RunWriter, continued
@@ -206,7 +205,7 @@ class Log:
             with contextlib.suppress(Exception):
                 self._begin_log(state)
                 self._write()
-        self._journal.close()
+        _close(self._journal)
 
     def _is_full(self) -> bool:
         return self._here.size + self._before.size > 4 * self._bounds.log_bytes
@@ -214,22 +213,21 @@ class Log:
     def _begin_log(self, state: State) -> None:
         """Begin a log, unless this one has no changes; the one before says that it is continued."""
         self.check_in_place()
+        pending = state.fitted, StoredReceipts(state.sequence, self._base, state.receipts.all())
         if not self._is_new:
             new = create_log(self._folder, state.sequence + 1, self._base)
             try:
                 if not self._suspect:
                     self._append(continued())
-            except OSError:
-                new.close()
-                with contextlib.suppress(OSError):
-                    os.unlink(new.path)
+            except BaseException:  # the new file stays: perhaps the frame is on disk, and a recovery removes it if not
+                _close(new)
                 raise
             before, self._journal = self._journal, new
-            before.close()
             self._writer, self._is_new = RunWriter(), True
             self._before.add(self._here)
             self._here = Amount(new.size)
-        self._pending = state.fitted, StoredReceipts(state.sequence, self._base, state.receipts.all())
+            _close(before)
+        self._pending = pending
 
     def _write(self) -> None:
         """Write the snapshot of all changes before the log."""
@@ -252,6 +250,12 @@ class Log:
         if self._writing is not None:
             self._writing.join()
             self._writing = None
+
+
+def _close(journal: Journal) -> None:
+    """Close a log that is not used any more; what it acknowledged was synced before."""
+    with contextlib.suppress(OSError):
+        journal.close()
 
 
 def _cannot_write(error: Exception) -> Exception:

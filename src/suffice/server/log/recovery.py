@@ -162,8 +162,9 @@ class _Logs:
             file = self._file(i) if i else self._last
             frames = file.frames()
             first = next(frames, None)
-            if i and first is None and not file.torn and not self._reader.continued:
-                os.unlink(file.path)  # it was just begun when the server was killed: the file before it is continued
+            expected = self._reader.continued and self._firsts[i] > self.sequence
+            if i and first is None and not file.torn and not expected:
+                os.unlink(file.path)  # it was just begun when the server was killed, or the disk failed: nothing is lost
                 continue
             if self.torn:
                 raise self._last.damaged(self._last.end, "cannot be read, although later changes can")
