@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import gzip
 import io
+import os
+import tempfile
 import threading
 import time
 
@@ -55,10 +57,14 @@ def echo(incoming):
         yield piece
 
 
+def no_threads_now():
+    return all(each.name != "suffice table" for each in threading.enumerate())
+
+
 def no_threads():
     """Whether the threads of tables end soon."""
     end = time.monotonic() + SECONDS
-    while any(each.name == "suffice table" for each in threading.enumerate()):
+    while not no_threads_now():
         assert time.monotonic() < end
         time.sleep(0.005)
     return True
@@ -159,6 +165,87 @@ def test_an_answer_is_kept_until_a_client_reads_that_sends_everything_first():
     assert b"".join(asyncio.run(main())) == b"".join([*answered, b"last"])
     assert sent.is_set()
     assert no_threads()
+
+
+def spilling(**options):
+    """An answer of pieces that do not fit into memory, before the body is complete; its pieces as they come."""
+
+    async def pieces():
+        yield b"begin"
+        await never()
+
+    def work(incoming):
+        incoming.read(5)
+        for _ in range((table_streams.MOST >> 20) + 6):
+            yield bytes(1 << 20)
+
+    return exchanged(pieces(), never, work, **options)
+
+
+def test_the_loop_does_not_wait_for_the_disk(monkeypatch):
+    got, write, waited = threading.Event(), os.pwrite, []
+
+    def waiting(*arguments):
+        waited.append(got.wait(SECONDS))
+        return write(*arguments)
+
+    monkeypatch.setattr(os, "pwrite", waiting)
+
+    async def main():
+        answered = spilling()
+        n_bytes = len(await anext(answered))
+        while not waited and n_bytes < table_streams.MOST:
+            n_bytes += len(await anext(answered))
+            got.set()
+        return n_bytes + sum([len(each) async for each in answered])
+
+    assert asyncio.run(main()) == table_streams.MOST + (6 << 20)
+    assert all(waited)
+    assert no_threads()
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [(413, "More than 2,097,152 bytes of the answer"), (507, "no room for the answer")]
+)
+def test_an_answer_that_does_not_fit_on_the_disk_is_a_problem(status, sentence, monkeypatch):
+    if status == 507:
+        monkeypatch.setattr(tempfile, "TemporaryFile", lambda: io.FileIO("/dev/full", "r+"))
+
+    async def main():
+        found = spilling(most_on_disk=2 << 20)
+        await anext(found)
+        while not no_threads_now():
+            await asyncio.sleep(0.005)
+        async for _ in found:
+            pass
+
+    with pytest.raises(Problem, match=sentence) as caught:
+        asyncio.run(asyncio.wait_for(main(), SECONDS))
+    assert caught.value.status == status
+    assert "learned" not in caught.value.detail
+    assert no_threads()
+
+
+def test_a_gzip_piece_is_decompressed_as_it_is_read():
+    class Counting(Gunzip):
+        n_bytes = 0
+
+        def decompressed(self, piece):
+            for each in super().decompressed(piece):
+                self.n_bytes += len(each)
+                yield each
+
+    gunzip = Counting(1 << 30)
+
+    def work(incoming):
+        incoming.read(10)
+        yield b"%d" % gunzip.n_bytes
+        while incoming.read(1 << 20):
+            pass
+
+    (found,) = collected([gzip.compress(bytes(20 << 20))], work, gunzip=gunzip)
+    assert int(found) <= 1 << 20
+    assert gunzip.n_bytes == 20 << 20
 
 
 def test_an_answer_waits_for_its_reader_once_the_body_is_complete():

@@ -91,6 +91,7 @@ async def answer(operation: Operation, headers: Headers, receive: Receive, limit
             receive,
             lambda incoming: _of_table(operation, incoming, form, out, limits),
             gunzip,
+            limits.body,
         )
         first = await anext(pieces, b"")  # an error of the first batch is the answer
         return Answer(MEDIA_TYPES[out], _chained(first, pieces))

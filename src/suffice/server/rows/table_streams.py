@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import tempfile
 import threading
 from collections import deque
@@ -21,14 +22,16 @@ from typing import IO, Any
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from suffice.server.problems import Problem
+from suffice.server.problems import FULL, Problem
 from suffice.server.rows.bodies import Gunzip
+from suffice.server.settings import Limits
 
 __all__ = ["LARGEST", "Incoming", "WholeBody", "exchanged", "too_large_batch"]
 
 MOST = 8 << 20  # bytes that wait in memory in each direction
 COPIED = 1 << 20  # bytes that are copied from a file at a time
 LARGEST = 1 << 28  # bytes of a record batch
+SLOW_READER = "Read the answer while you send the body, or send fewer rows at a time."
 MOST_STREAMS = 32  # bodies that are read at once, each in a thread
 STREAMS = threading.BoundedSemaphore(MOST_STREAMS)
 
@@ -69,7 +72,8 @@ class Incoming(io.RawIOBase):
         self._error: BaseException | None = None
         self.complete = False
         self.failure: BaseException | None = None
-        self._ready: deque[bytes] = deque()  # decompressed, of the thread alone
+        self._ready: deque[bytes] = deque()  # of the thread alone
+        self._decompressed: Iterator[bytes] = iter(())  # of the last piece
         self._ended = False
 
     @property
@@ -139,15 +143,18 @@ class Incoming(io.RawIOBase):
 
     def _next(self) -> bytes:
         """The next piece, decompressed; empty at the end."""
-        while not self._ready:
+        if self._ready:
+            return self._ready.popleft()
+        if self._gunzip is None:
+            return self._received()
+        while True:
+            for found in self._decompressed:  # one at a time: a piece may become a thousand times larger
+                return found
             if self._ended:
                 return b""
             piece = self._received()
-            if self._gunzip is None:
-                return piece
             self._ended = not piece
-            self._ready.extend(self._gunzip.decompressed(piece) if piece else self._gunzip.ended())
-        return self._ready.popleft()
+            self._decompressed = iter(self._gunzip.decompressed(piece) if piece else self._gunzip.ended())
 
     def _received(self) -> bytes:
         """The next piece that has arrived; empty at the end."""
@@ -191,15 +198,15 @@ class WholeBody(io.BytesIO):
 class Outgoing:
     """What the thread has written and the loop has not sent yet."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, incoming: Incoming) -> None:
-        self._loop, self._incoming = loop, incoming
+    def __init__(self, loop: asyncio.AbstractEventLoop, incoming: Incoming, most_on_disk: int) -> None:
+        self._loop, self._incoming, self._most_on_disk = loop, incoming, most_on_disk
         self._pieces: deque[bytes] = deque()
         self._waiting = 0
         self._changed = threading.Condition()
         self._arrived = asyncio.Event()
         self._file: IO[bytes] | None = None  # of what did not fit into memory, after the pieces
         self._written = self._read = 0
-        self._ended = self._closed = False
+        self._writing = self._ended = self._closed = False
         self._error: BaseException | None = None
 
     def put(self, piece: bytes) -> None:
@@ -209,19 +216,44 @@ class Outgoing:
                 self._changed.wait(1.0)
             if self._closed:
                 raise AbandonedError
-            if self._written > self._read or self._waiting >= MOST:
-                self._spill(piece)
-            else:
+            self._writing = self._written > self._read or self._waiting >= MOST
+            if not self._writing:
                 self._pieces.append(piece)
                 self._waiting += len(piece)
+            elif self._written == self._read:
+                self._written = self._read = 0
+        if self._writing:
+            self._spill(piece)
         self._loop.call_soon_threadsafe(self._arrived.set)
 
     def _spill(self, piece: bytes) -> None:
+        """Write a piece into the file. The loop does not wait meanwhile, so it leaves the file open."""
+        try:
+            self._write(piece, self._written)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            raise Problem(507, f"The disk of the server has no room for the answer. {SLOW_READER}") from error
+        finally:
+            with self._changed:
+                self._writing = False
+                if self._closed and self._file is not None:
+                    self._file.close()
+        with self._changed:
+            self._written += len(piece)
+
+    def _write(self, piece: bytes, at: int) -> None:
+        if at + len(piece) > self._most_on_disk:
+            most = self._most_on_disk
+            raise Problem(413, f"More than {most:,} bytes of the answer wait for the client. {SLOW_READER}", limit=most)
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._file.seek(self._written)
-        self._file.write(piece)
-        self._written += len(piece)
+        elif not at:
+            os.ftruncate(self._file.fileno(), 0)
+        view = memoryview(piece)
+        while view:
+            n_bytes = os.pwrite(self._file.fileno(), view, at)
+            view, at = view[n_bytes:], at + n_bytes
 
     def end(self, error: BaseException | None = None) -> None:
         """Note that no more pieces follow; with an error, `get` raises it after the others."""
@@ -254,12 +286,8 @@ class Outgoing:
 
     def _spilled(self) -> bytes:
         assert self._file is not None
-        self._file.seek(self._read)
-        piece = self._file.read(COPIED)
+        piece = os.pread(self._file.fileno(), min(COPIED, self._written - self._read), self._read)
         self._read += len(piece)
-        if self._read == self._written:
-            self._file.truncate(0)
-            self._written = self._read = 0
         return piece
 
     def close(self) -> None:
@@ -268,7 +296,7 @@ class Outgoing:
             self._closed = True
             self._pieces.clear()
             self._changed.notify()
-            if self._file is not None:
+            if self._file is not None and not self._writing:
                 self._file.close()
 
 
@@ -277,16 +305,18 @@ async def exchanged(
     receive: Receive,
     work: Callable[[Incoming], Iterator[bytes]],
     gunzip: Gunzip | None = None,
+    most_on_disk: int = Limits.body,
 ) -> AsyncIterator[bytes]:
     """What ``work`` writes about a body, while its pieces arrive; ``work`` runs in a thread.
 
-    After the last piece, ``receive`` tells whether the client has left.
+    After the last piece, ``receive`` tells whether the client has left. While the client does not read the answer, at
+    most ``most_on_disk`` bytes of it wait in a temporary file.
     """
     if not STREAMS.acquire(blocking=False):
         raise Problem(503, "The server reads as many tables at once as it can. Try again soon.", {"Retry-After": "1"})
     loop = asyncio.get_running_loop()
     incoming = Incoming(loop, gunzip)
-    outgoing = Outgoing(loop, incoming)
+    outgoing = Outgoing(loop, incoming, most_on_disk)
     thread = threading.Thread(target=_run, args=(work, incoming, outgoing), name="suffice table", daemon=True)
     thread.start()
     feeding = loop.create_task(_feed(pieces, receive, incoming, outgoing))
