@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import suffice
 from scoring_cases import mixed_table
-from suffice import NaiveBayes, TextNaiveBayes
+from suffice import EmptyColumnWarning, NaiveBayes, TextNaiveBayes
 from suffice.server.app import build
 from suffice.server.hosting import Hosts, open_host
 from suffice.server.settings import Limits, Settings
@@ -212,6 +212,19 @@ def test_a_class_without_rows_can_be_learned_again(tmp_path):
         assert client.get("/models/m").json()["classes"] == ["a", "b"]
         assert client.post("/learn", json=body).json()["weight"] == 5
         assert client.get("/models/m").json()["classes"] == ["a", "b", "c"]
+
+
+def test_columns_whose_names_are_not_texts_are_learned(tmp_path):
+    X = pd.DataFrame({0: [0.0, 1.0, 4.0, 5.0], 1: ["u", "v", "u", "v"], 2: [np.nan] * 4})
+    with pytest.warns(EmptyColumnWarning):
+        NaiveBayes().fit(X, ["a", "a", "b", "b"]).save(tmp_path / "m.suffice")
+    settings = Settings(learn=True)
+    hosts = Hosts([open_host("m", str(tmp_path / "m.suffice"), settings)])
+    with TestClient(build(hosts, settings), base_url="http://localhost") as client:
+        for i, row in enumerate(({"0": 2.0, "1": "u"}, {"0": None, "1": "v", "2": None}), start=1):
+            assert client.post("/predict", json={"row": row}).status_code == 200
+            answer = client.post("/learn", json={"rows": [row], "labels": ["a"]})
+            assert (answer.status_code, answer.json().get("weight")) == (200, 4.0 + i), answer.text
 
 
 def test_a_prior_is_that_of_the_library(one):

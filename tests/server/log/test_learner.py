@@ -143,6 +143,20 @@ def test_models_of_arrays_read_columns_by_position(name, opened, tmp_path):
     assert state(opened(case, killed(learner, tmp_path))) == state(learner)
 
 
+def test_models_of_frames_whose_names_are_not_texts(opened, tmp_path):
+    case = case_of("numbers")
+    X = case.rows.to_pandas().set_axis(range(case.rows.num_columns), axis=1)
+    case.model = NaiveBayes().fit(X, case.labels)
+    alone = case.model.from_fitted(case.model.fitted_)
+    learner = opened(case)
+    sent = case.rows.rename_columns([str(i) for i in range(case.rows.num_columns)])
+    for start, stop in ((0, 1), (1, 3)):
+        result(learner, Change("learn", sent.slice(start, stop - start), case.labels[start:stop]))
+        alone.partial_fit(X[start:stop], case.labels[start:stop])
+    np.testing.assert_allclose(learner.model.predict_proba(X), alone.predict_proba(X), rtol=0, atol=1e-12)
+    assert state(opened(case, killed(learner, tmp_path))) == state(learner)
+
+
 def test_changes_that_wait_are_applied_together_and_replayed_so(opened, tmp_path):
     case = case_of("mixed")
     learner = opened(case)

@@ -19,6 +19,7 @@ from suffice.learning.labels import text_labels
 from suffice.learning.training_rows import FEW_ROWS, Expected, LabelledRows, columns_by_position
 from suffice.numerics.types import Array
 from suffice.server.log.changes import Kind, prior_of_text
+from suffice.server.rows.row_plans import frame_of
 from suffice.sources.labels import encode
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
@@ -94,10 +95,10 @@ def _read(fitted: Fitted, joined: pa.Table, *, weighted: bool) -> tuple[Table, A
     """The rows and their labels as the library reads them."""
     reader, layout = fitted.reader, fitted.layout
     rows = joined.select(range(joined.num_columns - 1 - weighted))
+    named = layout.schema.named and layout.feature_names is None
+    X = frame_of(rows, layout) if named else reader.from_arrow(rows)
     with columns_by_position(layout):
-        table, labels, _ = reader.training(
-            reader.from_arrow(rows), labels_of(fitted.classes, joined, weighted=weighted), layout, 1
-        )
+        table, labels, _ = reader.training(X, labels_of(fitted.classes, joined, weighted=weighted), layout, 1)
     return _by_row(table, rows.schema), labels
 
 

@@ -164,7 +164,7 @@ class _Logs:
             first = next(frames, None)
             expected = self._reader.continued and self._firsts[i] > self.sequence
             if i and first is None and not file.torn and not expected:
-                os.unlink(file.path)  # it was just begun when the server was killed, or the disk failed: nothing is lost
+                os.unlink(file.path)  # it was just begun when the server was killed or the disk failed
                 continue
             if self.torn:
                 raise self._last.damaged(self._last.end, "cannot be read, although later changes can")

@@ -20,8 +20,20 @@ from suffice.learning.fitted import Fitted
 from suffice.numerics.types import Array, Float
 from suffice.sources.engine_types import ArrowArray, ArrowTable
 from suffice.sources.named_rows import matrix_of_arrow
+from suffice.sources.row_reader import RowLayout
 
-__all__ = ["Column", "Kind", "RowPlan", "Types", "described", "model_rows", "numbers", "plan_of", "table_of"]
+__all__ = [
+    "Column",
+    "Kind",
+    "RowPlan",
+    "Types",
+    "described",
+    "frame_of",
+    "model_rows",
+    "numbers",
+    "plan_of",
+    "table_of",
+]
 
 Kind = Literal["number", "level number", "yes/no", "time", "duration", "text", "any"]
 """What the cells of a column may be: a number, a number that is a level and stays exact, true or false, a text with a
@@ -183,16 +195,21 @@ def model_rows(fitted: Fitted, table: ArrowTable) -> Any:
     rows: Any = fitted.reader.from_arrow(table)
     if not isinstance(rows, pa.Table) or layout.feature_names is not None:
         return rows
-    if layout.schema.named:  # names that are not texts, such as the positions of a pandas frame
-        frame = table.to_pandas()
-        frame.columns = list(layout.names)
-        return frame
+    if layout.schema.named:
+        return frame_of(table, layout)
     if all(str(kind) in ("double", "float") for kind in table.schema.types):
         return matrix_of_arrow(table, fitted.specification.estimator).x
     cells = np.empty((table.num_rows, table.num_columns), dtype=object)
     for j, column in enumerate(table.columns):
         cells[:, j] = column.to_pylist()
     return cells
+
+
+def frame_of(table: ArrowTable, layout: RowLayout) -> Any:
+    """A table as a frame with the names of a layout that are not texts, such as the positions of a pandas frame."""
+    frame = table.to_pandas()
+    frame.columns = list(layout.names)
+    return frame
 
 
 def numbers(values: Sequence[Any], name: object) -> Float:
