@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from asgi import ask, asked
 from suffice import GaussianDiscriminant, GenerativeEnsemble, NaiveBayes, TextNaiveBayes
 from suffice.exceptions import ClassError, InputError
-from suffice.naive_bayes import GaussianNB
+from suffice.naive_bayes import GaussianNB, MultinomialNB
 from suffice.server.app import build
 from suffice.server.hosting import Host, Hosts
 from suffice.server.problems import Problem, problem_of
@@ -302,6 +302,21 @@ def test_a_text_and_a_mail_are_one_row():
     with pytest.raises(Problem) as caught:
         the_long_way(Predict(MODELS["numbers"]), b"free", "text")
     assert caught.value.status == 415
+
+
+def test_only_errors_of_input_checks_are_those_of_the_client():
+    model = MultinomialNB().fit(RNG.poisson(3, (50, 4)), RNG.integers(0, 2, 50))
+    for form in ("json", "csv"):
+        with pytest.raises(InputError, match="contains NaN"):
+            the_long_way(Predict(model), b'{"rows": [[1, null, 3, 4]]}', out=form)
+
+    class Mistaken(Score):
+        def values(self, rows):
+            raise ValueError("operands could not be broadcast together")
+
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        the_long_way(Mistaken(model), b'{"rows": [[1, 2, 3, 4]]}')
+    assert problem_of(caught.value).status == 500
 
 
 def test_rows_without_a_posterior_have_no_label():

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from suffice.exceptions import InputError, SufficeError, listed, without_warnings
+from suffice.exceptions import listed, without_warnings
 from suffice.learning.fitted import Fitted
 from suffice.server.problems import Problem
 from suffice.server.rows.bodies import (
@@ -169,17 +169,12 @@ class AnswerWriter:
                 limit=operation.most_rows,
             )
         rows = model_rows(operation.model.fitted_, table)
-        try:
-            if self._tables is not None:
-                self._tables.write(operation.table(rows, first, kept))
-                written = self._file.taken()
-            else:
-                head = ", " if first else self._head()
-                written = (head + ", ".join(operation.values(rows))).encode()
-        except ValueError as error:
-            if isinstance(error, SufficeError):
-                raise
-            raise InputError(str(error).split("\n")[0]) from error  # of scikit-learn's checks
+        if self._tables is not None:
+            self._tables.write(operation.table(rows, first, kept))
+            written = self._file.taken()
+        else:
+            head = ", " if first else self._head()
+            written = (head + ", ".join(operation.values(rows))).encode()
         if operation.answered is not None:
             operation.answered(rows, table.num_rows)
         return written
