@@ -71,6 +71,15 @@ def digits_of(values: list[float], least: int = 4) -> int:
     return min(max(shared + 2, least), MOST_DIGITS)
 
 
+def printable(text: object) -> str:
+    r"""A text in one line: control characters, on which a terminal would act, are escaped.
+
+    >>> printable("two\nlines")
+    'two\\nlines'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
 def shortened(text: object, most: int) -> str:
     """A text of at most so many characters, cut in its middle: names often differ in their last characters alone.
 

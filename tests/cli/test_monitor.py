@@ -81,6 +81,8 @@ def test_drift(shop):
     assert result.stdout.startswith("Drift in 2 of 4 columns ('city', 'age')")
     assert "share of unseen levels, such as 'Berlin'" in result.stdout
     assert "suffice fit --update" in result.stdout
+    assert max(map(len, result.stdout.splitlines()[1:])) <= 80
+    assert "Mean p(class) is another figure" in result.stdout
     found = looked("m.suffice", "changed.csv")
     assert {each["column"] for each in found["findings"] if each["significant"]} >= {"city", "age"}
     assert found["data"] == "changed.csv"

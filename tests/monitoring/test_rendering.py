@@ -13,7 +13,7 @@ from report_pages import HOSTILE, hostile_table, mixed_table
 from suffice import NaiveBayes
 from suffice.monitoring.candidates import NO_PROFILE
 from suffice.monitoring.rendering import MOST_ROWS, render
-from suffice.monitoring.result import Drift, Finding
+from suffice.monitoring.result import ClassShares, Drift, Finding
 from suffice.monitoring.wording import OF_ROWS, advice, figure_text, headline, withheld_reasons
 
 VOID = {"meta", "link", "br"}
@@ -170,3 +170,19 @@ def test_sentences():
     ]
     assert "column 0 and 19 more, because" in withheld_reasons(drift(*unknown))[0]
     assert withheld_reasons(drift(mean, withheld, withheld)) == ["City was not tested."]
+
+
+def test_control_characters_are_escaped_in_headings_and_tables():
+    name, label = "a\x1b[31m\nb\u202ec", "\x07x"
+    found = Finding(name, "missing", 9.0, 1e-9, 0.01, True, "Missing cells rose.", 0.1, 0.3, measure="share missing")
+    shares = ClassShares((label, "y"), (0.5, 0.5), (0.4, 0.6), (0.1, 0.1), 100)
+    page = render(Drift((found,), 0.05, 0, 9, shares), title=name, source=name)
+    assert not set(page) & set("\x1b\x07\u202e")
+    assert page.count(r"a\x1b[31m\nb\u202ec") >= 4
+    assert r"\x07x" in page
+
+
+def test_the_picture_of_the_tail_says_what_its_height_means():
+    page = render(Drift((), 0.05, 0, 9, None, {"0.100": 0.32, "0.500": 0.6}))
+    assert "From the least likely (0) to the most likely training rows (1)." in page
+    assert "stands for 3.2 times as many rows as in training" in page

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
+import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import mark_written, note_skipped_rows, section
-from suffice.cli.output import Page, cell_text, json_option, more_line, number, percent, print_json, row_count
+from suffice.cli.output import Page, json_option, more_line, number, percent, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -24,6 +26,7 @@ from suffice.cli.reading import (
 )
 from suffice.cli.texts import open_rows
 from suffice.cli.writing import LOCK_SECONDS, check_writable, open_output
+from suffice.formats import printable
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -45,6 +48,8 @@ MOST_FINDINGS = 20  # that are printed
 MOST_QUIET = 3  # tests that are printed if none is significant
 MOST_CLASSES = 12
 MOST_REASONS = 3
+WIDTH, MARK = 80, "  · "
+COMMAND = re.compile(r"suffice [a-z]+( --[a-z-]+)?")  # stays on one line
 
 
 @_command("monitor", "Compare new rows with the rows that a model has learned.", EXAMPLES)
@@ -253,7 +258,7 @@ def _show(page: Page, drift: Drift) -> None:
     if not drift.n_rows:
         return
     for each in advice(drift):
-        page.item("  · ", printable(each))
+        _show_item(page, each)
     found = drift.significant
     if found:
         page.heading("What has changed")
@@ -271,14 +276,17 @@ def _show(page: Page, drift: Drift) -> None:
     page.line(effort_line(drift))
     reasons = withheld_reasons(drift)
     for each in reasons[:MOST_REASONS]:
-        page.item("  · ", printable(each))
+        _show_item(page, each)
     if len(reasons) > MOST_REASONS:
         page.line(more_line(len(reasons) - MOST_REASONS, "test not made", "tests not made"))
 
 
-def printable(text: str) -> str:
-    """A sentence of any length as a cell: control characters are escaped."""
-    return cell_text(text, 10_000)
+def _show_item(page: Page, text: str) -> None:
+    """Print a sentence as an item of at most `WIDTH` characters a line, also if it does not go to a terminal."""
+    whole = COMMAND.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), printable(text))
+    lines = textwrap.wrap(whole, WIDTH - len(MARK), break_long_words=False, break_on_hyphens=False)
+    for i, each in enumerate(lines):
+        page.item(" " * len(MARK) if i else MARK, each.replace("\N{NO-BREAK SPACE}", " "))
 
 
 def _show_tests(page: Page, findings: Sequence[Finding]) -> None:
@@ -316,6 +324,8 @@ def _show_shares(page: Page, drift: Drift) -> None:
     )
     if len(found.classes) > MOST_CLASSES:
         page.line(more_line(len(found.classes) - MOST_CLASSES, "class", "classes"))
+    if any(each.test == "class shares" for each in drift.significant):
+        page.line("Mean p(class) is another figure: it assumes the shares in training.")
 
 
 def _show_scores(page: Page, drift: Drift) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from suffice.formats import number_text, shortened
+from suffice.formats import number_text, printable, shortened
 from suffice.formats import percent_text as percent
 
 if TYPE_CHECKING:
@@ -186,9 +186,7 @@ def cell_text(value: Cell, width: int = MAX_CELL_WIDTH) -> str:
         return str(value)
     if value is None or isinstance(value, int | float):
         return number_text(value, 6)
-    # Control characters, which a terminal would act on, are escaped.
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(value))
-    return shortened(text, width)
+    return shortened(printable(value), width)
 
 
 def number(value: float) -> str:

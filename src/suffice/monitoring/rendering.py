@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from suffice.formats import number_text, percent_text
+from suffice.formats import number_text, percent_text, printable
 from suffice.model_file.record import library_version
 from suffice.monitoring.result import Drift, Finding
 from suffice.monitoring.wording import (
@@ -47,8 +47,8 @@ def render(drift: Drift, title: str = "Drift", source: str = "") -> str:
     page = environment("suffice.monitoring").get_template("drift.html")
     return page.render(
         drift=drift,
-        title=title,
-        source=source,
+        title=printable(title),
+        source=printable(source),
         version=library_version(),
         css=css,
         policy=policy(css),
@@ -64,6 +64,7 @@ def render(drift: Drift, title: str = "Drift", source: str = "") -> str:
         share_table=_share_table(drift),
         unusual=next(iter(few_quantiles(drift)), None),
         density=_density_picture(drift),
+        peak=number_text(max((height for _, _, height in _density_steps(drift)), default=1.0), 2),
         density_table=_density_table(drift),
     )
 
@@ -74,7 +75,7 @@ def _card(finding: Finding) -> dict[str, Any]:
     if finding.windows > 1:
         figures["windows"] = f"the last {finding.windows:,}, merged"
     return {
-        "place": "All rows" if finding.column is None else str(finding.column),
+        "place": "All rows" if finding.column is None else printable(finding.column),
         "test": finding.test,
         "sentence": finding.sentence,
         "figures": figures,
@@ -107,7 +108,7 @@ def _share_picture(drift: Drift) -> str | None:
     found = drift.class_shares
     if found is None:
         return None
-    labels = [str(each) for each in found.classes[:MOST_CLASSES]]
+    labels = [printable(each) for each in found.classes[:MOST_CLASSES]]
     named = "; ".join(
         f"{label}: {percent_text(trained)} in training, {percent_text(share)} here"
         for label, trained, share in zip(labels, found.trained, found.share, strict=False)
@@ -121,7 +122,7 @@ def _share_table(drift: Drift) -> Table | None:
     if found is None:
         return None
     rows = tuple(
-        (str(label), percent_text(trained), percent_text(share), f"± {percent_text(error)}")
+        (printable(label), percent_text(trained), percent_text(share), f"± {percent_text(error)}")
         for label, trained, share, error in zip(
             found.classes, found.trained, found.share, found.standard_error, strict=True
         )
@@ -131,15 +132,14 @@ def _share_table(drift: Drift) -> Table | None:
 
 
 def _density_picture(drift: Drift) -> str | None:
-    """Steps over the quantiles of log p(x) in training: how many times as many of these rows are there."""
-    if not drift.log_density:
+    """Steps over the quantiles of log p(x) in training, as high as there are more of these rows than in training."""
+    steps = _density_steps(drift)
+    if not steps:
         return None
-    edges = [0.0, *(float(key) for key in drift.log_density), 1.0]
-    shares = [0.0, *drift.log_density.values(), 1.0]
-    steps = [(a, b, (q - p) / (b - a)) for (a, p), (b, q) in pairwise(zip(edges, shares, strict=True)) if b > a]
     at = [edge for a, b, _ in steps for edge in (a, b)]
     observed = [height for _, _, height in steps for _ in range(2)]
-    lowest = f"{percent_text(shares[1])} of these rows are among the {percent_text(edges[1])} least likely"
+    quantile, share = next(iter(drift.log_density.items()))
+    lowest = f"{percent_text(share)} of these rows are among the {percent_text(float(quantile))} least likely"
     return svg.curves(
         at,
         [[1.0] * len(at), observed],
@@ -147,6 +147,15 @@ def _density_picture(drift: Drift) -> str | None:
         title="Rows over the quantiles of log p(x) in training",
         description=f"{lowest} training rows.",
     )
+
+
+def _density_steps(drift: Drift) -> list[tuple[float, float, float]]:
+    """Intervals of the quantiles of log p(x) in training, and how many times as many of these rows each has."""
+    if not drift.log_density:
+        return []
+    edges = [0.0, *(float(key) for key in drift.log_density), 1.0]
+    shares = [0.0, *drift.log_density.values(), 1.0]
+    return [(a, b, (q - p) / (b - a)) for (a, p), (b, q) in pairwise(zip(edges, shares, strict=True)) if b > a]
 
 
 def _density_table(drift: Drift) -> Table | None:

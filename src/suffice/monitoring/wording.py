@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from suffice.exceptions import counted, listed
-from suffice.formats import number_text, percent_text
-from suffice.monitoring.candidates import NO_PROFILE
+from suffice.formats import number_text, percent_text, printable
+from suffice.monitoring.candidates import NO_PROFILE, OTHER_MODEL
 from suffice.monitoring.result import Drift, Finding
 from suffice.tables.times import time_text
 
@@ -130,7 +130,7 @@ def few_quantiles(drift: Drift) -> list[tuple[float, float]]:
 
 def column_text(finding: Finding) -> str:
     """The column of a finding, or that it is about whole rows."""
-    return "(rows)" if finding.column is None else str(finding.column)
+    return "(rows)" if finding.column is None else printable(finding.column)
 
 
 def measure_text(finding: Finding) -> str:
@@ -172,7 +172,9 @@ def p_value_text(p_value: float) -> str:
 
 def withheld_reasons(drift: Drift) -> list[str]:
     """The distinct reasons why tests were not made."""
-    unknown = [each for each in drift.withheld if each.sentence.endswith(NO_PROFILE)]
+    stale = any(each.sentence.endswith(OTHER_MODEL) for each in drift.withheld)
+    reason = OTHER_MODEL if stale else NO_PROFILE
+    unknown = [each for each in drift.withheld if each.sentence.endswith(reason)]
     if len(unknown) < 2:
         return list(dict.fromkeys(each.sentence for each in drift.withheld))
     names = [
@@ -180,4 +182,4 @@ def withheld_reasons(drift: Drift) -> list[str]:
     ]
     shown = names if len(names) <= MOST_WITHHELD else [*names[:MOST_WITHHELD], f"{len(names) - MOST_WITHHELD} more"]
     others = dict.fromkeys(each.sentence for each in drift.withheld if each not in unknown)
-    return [f"Not tested: {', '.join(shown[:-1])} and {shown[-1]}, because {NO_PROFILE}", *others]
+    return [f"Not tested: {', '.join(shown[:-1])} and {shown[-1]}, because {reason}", *others]

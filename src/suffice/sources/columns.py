@@ -263,9 +263,10 @@ def _not_numbers(values: Sequence[object], first: int, name: object) -> InputErr
     """The error for the cells of a numeric column that are not numbers, of which ``first`` is the first."""
     rows = [row for row in range(first, len(values)) if not (is_missing(values[row]) or _is_numeric(values[row]))]
     return InputError.in_row(
-        f"holds {values[first]!r}, which is not a number. Choose a family for categories, such as ",
+        f"holds {values[first]!r}, which is not a number. Convert the column, or fit the model with a family for "
+        "categories, such as ",
         Argument("families", {name: "categorical"}),
-        ", or convert the column.",
+        ".",
         rows=rows,
         column=name,
     )
