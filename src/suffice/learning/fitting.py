@@ -221,10 +221,19 @@ def _with_unlabelled(
 def _profiled(
     fitted: Fitted, sample: tuple[Table, Membership] | None, n_scored: int, profiled: Profiled | None
 ) -> Fitted:
-    """The fitted model with a profile of the rows that are scored, unless it has one of earlier rows."""
-    if profiled is None or sample is None or not n_scored or fitted.profile is not None:
+    """The fitted model with a profile of the rows that are scored.
+
+    One of earlier rows is kept if it still describes the model, or has more rows.
+    """
+    if profiled is None or sample is None or not n_scored:
         return fitted
-    return fitted.with_parts(profile=profiled(fitted, *sample))
+    before = fitted.profile
+    if before is not None and before.describes(np.asarray(fitted.model.weights.weight, dtype=np.float64)):
+        return fitted
+    found = profiled(fitted, *sample)
+    if before is not None and (found is None or found.n_rows < before.n_rows):
+        return fitted
+    return fitted.with_parts(profile=found)
 
 
 def _reported(

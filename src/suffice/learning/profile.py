@@ -2,7 +2,8 @@
 
 `suffice.fit` scores rows that are held out anyway, and keeps with the model how their log p(x), their posteriors and
 the numbers of their columns are distributed. `suffice.monitoring` compares later rows with it. Like a calibration, it
-stays as it is when the model learns or forgets rows.
+stays as it is when the model learns or forgets rows. What it says of columns then still holds, but what it says of
+scores is about another model.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from suffice.statistics import ClassAxis
 
 __all__ = ["MOST_CLASSES", "Profile", "posterior_rows"]
 
+OTHER_WEIGHT = 0.01  # share of the weight that a model may learn or forget before it counts as another one
 MOST_CLASSES = 100  # whose posteriors have a covariance; of more classes, each has a variance
 
 
@@ -52,6 +54,8 @@ class Profile:
         By the probability of the most probable class: weight, Σ p, and weight of correct predictions.
     scores : array of shape (7,)
         See `suffice.monitoring.Window`.
+    learned : array of shape (K,), or None
+        Weight of the rows of each class that the model had learned; None in files of earlier versions.
     """
 
     classes: ClassAxis
@@ -69,6 +73,15 @@ class Profile:
     labels: Float
     calibration: Float
     scores: Float
+    learned: Float | None = None
+
+    def describes(self, weights: Float) -> bool:
+        """Whether its scores are those of a model that has learned rows of these weights, or nearly these."""
+        if self.learned is None:
+            return True
+        if self.learned.shape != weights.shape:
+            return False
+        return float(np.abs(weights - self.learned).sum()) <= OTHER_WEIGHT * float(self.learned.sum())
 
     def check(self) -> None:
         """Raise `ModelFileError` unless the sums have the shapes and values that sums of rows can have."""
@@ -97,6 +110,12 @@ class Profile:
             signed = name in ("moments", "scores")
             if not np.isfinite(value).all() or (not signed and (value < 0).any()):
                 raise ModelFileError(f"the {name} of its profile hold a number that no rows have")
+        learned = self.learned
+        if learned is not None and not (
+            isinstance(learned, np.ndarray) and learned.dtype == np.float64 and learned.shape == (k,)
+            and np.isfinite(learned).all() and (learned >= 0).all()
+        ):  # fmt: skip
+            raise ModelFileError("the learned weights of its profile are not valid")
         for name in ("weight", "squares", "impossible"):
             number = getattr(self, name)
             if not (isinstance(number, float) and 0 <= number < np.inf):

@@ -22,11 +22,12 @@ from suffice.tables.mixed_rows import MixedRows
 from suffice.tables.table import is_sparse
 from suffice.tables.thresholded import ThresholdedMatrix
 
-__all__ = ["LOG_DENSITY", "MOST_WORDS", "ReadColumns", "WatchedColumns", "WatchedNumber"]
+__all__ = ["LOG_DENSITY", "MOST_WORDS", "UNKNOWN_WORDS", "ReadColumns", "WatchedColumns", "WatchedNumber"]
 
 MOST_WORDS = 500  # words of a column of texts whose documents are counted
 WIDE = 4096  # columns from which a sparse matrix stays sparse
 LOG_DENSITY = "log p(x)"
+UNKNOWN_WORDS = "unknown words"
 
 NumberScale = Literal["number", "yes or no", "log", "words", "unknown words", "log p(x)"]
 

@@ -12,6 +12,7 @@ from suffice.numerics.types import Float
 
 __all__ = [
     "NO_PROFILE",
+    "OTHER_MODEL",
     "Candidate",
     "deviation",
     "percent",
@@ -27,6 +28,10 @@ __all__ = [
 NO_PROFILE = (
     "the model has no profile of held-out rows. Fit it with suffice.fit, or suffice fit without --no-validate; or give "
     "reference rows: model.monitor(X)."
+)
+OTHER_MODEL = (
+    "the model has learned or forgotten rows since its profile was made. Fit it again with suffice.fit; or give "
+    "reference rows that it has not learned: model.monitor(X, y)."
 )
 
 

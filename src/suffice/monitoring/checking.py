@@ -62,7 +62,7 @@ class Checker:
             facts = self.reference.numbers[j]
             bins = window.bins[offsets[j] : offsets[j + 1] - 1] * window.scale
             if scale == LOG_DENSITY:
-                yield from log_density_checks(window, j, facts, bins, self.profile)
+                yield from log_density_checks(window, j, facts, bins, self.profile, self.reference.reason)
                 continue
             if scale != "unknown words":
                 missing = float(window.bins[offsets[j + 1] - 1]) * window.scale
@@ -70,7 +70,9 @@ class Checker:
             if scale == "yes or no":
                 yield from yes_or_no_check(window, j, facts, infinite=infinite)
             else:
-                yield number_check(window, j, facts, bins, infinite=infinite, is_time=name in self.times)
+                yield number_check(
+                    window, j, facts, bins, infinite=infinite, is_time=name in self.times, reason=self.reference.reason
+                )
 
     # ------------------------------------------------------------------ levels and words
 
@@ -151,7 +153,9 @@ class Checker:
         if len(classes) < 2:
             return
         if self.profile is None:
-            yield Candidate(None, "class shares", math.nan, math.nan, f"The class shares were not tested: {NO_PROFILE}")
+            yield Candidate(
+                None, "class shares", math.nan, math.nan, f"The class shares were not tested: {self.reference.reason}"
+            )
             return
         size = self.profile.weight
         reference = self.profile.posterior[0] / size
@@ -212,7 +216,7 @@ class Checker:
     def _scores(self, n: float, scores: dict[str, float]) -> Iterator[Candidate]:
         """Accuracy and calibration against held-out training rows."""
         known = {} if self.profile is None else dict(zip(SCORES, self.profile.scores.tolist(), strict=True))
-        reason = NO_PROFILE if self.profile is None or not known["weight"] > 0 else self._other_prior()
+        reason = self._why_not_scored(known)
         if self.profile is None or reason:
             for test, subject in (("accuracy", "The accuracy"), ("calibration", "The calibration")):
                 yield Candidate(None, test, math.nan, math.nan, f"{subject} was not tested: {reason}")
@@ -246,9 +250,12 @@ class Checker:
         figures = gap_before, gap, abs(gap - gap_before)
         yield Candidate(None, "calibration", z, p, sentence, *figures, measure="accuracy minus confidence")
 
-    def _other_prior(self) -> str:
+    def _why_not_scored(self, known: dict[str, float]) -> str:
         """Why scores cannot be compared with those of the fit; empty if they can."""
-        assert self.profile is not None
+        if self.profile is None:
+            return self.reference.reason
+        if not known["weight"] > 0:
+            return NO_PROFILE
         away = 0.5 * float(np.abs(self.profile.prior - self.prior).sum())
         if away <= SAME_PRIOR:
             return ""

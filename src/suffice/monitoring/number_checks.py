@@ -56,6 +56,7 @@ class _Number:
     bins: Float
     infinite: bool
     is_time: bool
+    reason: str = NO_PROFILE
 
     @property
     def name(self) -> object:
@@ -111,10 +112,10 @@ class _Number:
 
 
 def number_check(
-    window: Window, j: int, facts: NumberFacts, bins: Float, *, infinite: bool, is_time: bool
+    window: Window, j: int, facts: NumberFacts, bins: Float, *, infinite: bool, is_time: bool, reason: str = NO_PROFILE
 ) -> Candidate:
     """The test of a column of numbers, by its bins or, without them, by its moments."""
-    number = _Number(window, j, facts, bins, infinite, is_time)
+    number = _Number(window, j, facts, bins, infinite, is_time, reason)
     if not number.n > 0:
         return withheld(number.name, number.kind, f"Column {number.name!r} has no values in this window.")
     return _by_moments(number) if facts.bins is None else _by_bins(number)
@@ -173,7 +174,7 @@ def _by_moments(number: _Number) -> Candidate:
 
 def _reason(number: _Number) -> str:
     if math.isnan(number.facts.mean):
-        return f"Column {number.name!r} was not tested: {NO_PROFILE}"
+        return f"Column {number.name!r} was not tested: {number.reason}"
     return (
         f"Column {number.name!r} was not tested: the window has {number.n:.0f} values, too few for its tails without a "
         "profile. Merge windows, fit the model with suffice.fit, or give reference rows: model.monitor(X)."
@@ -249,8 +250,8 @@ def _share_words(number: _Number, test: BinnedTest) -> tuple[str, float, float, 
     things = of.get(number.scale, " values")
     sentence = f"{subject}: the share of{things} {where} {verb(before, now)} from {percent(before)} to {percent(now)}."
     if number.name is None:
-        kind = "" if low and high else "unusually likely " if low else "unusually unlikely "
-        return sentence, before, now, f"share of {kind}rows: log p(x) {where}"
+        kind = "" if low and high else "unusually likely: " if low else "unusually unlikely: "
+        return sentence, before, now, f"{kind}log p(x) {where}"
     return sentence, before, now, f"share {where}"
 
 
@@ -285,11 +286,11 @@ def missing_check(name: object, missing: float, n: float, known: float, weight: 
 
 
 def log_density_checks(
-    window: Window, j: int, facts: NumberFacts, bins: Float, profile: Profile | None
+    window: Window, j: int, facts: NumberFacts, bins: Float, profile: Profile | None, reason: str = NO_PROFILE
 ) -> Iterator[Candidate]:
     """The tests of log p(x) and of the rows that have probability zero in every class."""
     if profile is None or facts.bins is None:
-        yield withheld(None, LOG_DENSITY, f"log p(x) was not tested: {NO_PROFILE}")
+        yield withheld(None, LOG_DENSITY, f"log p(x) was not tested: {reason}")
         return
     scale = profile_scale(profile)
     impossible, known = window.impossible * window.scale, profile.impossible * scale

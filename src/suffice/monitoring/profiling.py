@@ -153,4 +153,5 @@ def _of_window(fitted: Fitted, window: Window) -> Profile:
         window.labels,
         window.calibration,
         window.scores,
+        np.array(fitted.model.weights.weight, dtype=np.float64),
     )

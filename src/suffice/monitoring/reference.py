@@ -24,9 +24,9 @@ import numpy as np
 
 from suffice.learning.fitted import Fitted
 from suffice.learning.profile import Profile
-from suffice.learning.watched_columns import LOG_DENSITY, WatchedColumns, names_of
+from suffice.learning.watched_columns import LOG_DENSITY, UNKNOWN_WORDS, WatchedColumns, names_of
 from suffice.model import Block
-from suffice.monitoring.candidates import profile_scale
+from suffice.monitoring.candidates import NO_PROFILE, OTHER_MODEL, profile_scale
 from suffice.monitoring.window import Layout
 from suffice.numerics.types import Float
 from suffice.statistics import (
@@ -96,6 +96,8 @@ class Reference:
         Whether the figures are parameters without sampling error.
     unit : float
         Count of a training row of weight one; other than 1 if the rows had weights, and a profile shows which.
+    reason : str
+        Why tests of what the model says of rows are not made, if there is no profile of this.
     """
 
     rows: float
@@ -105,6 +107,7 @@ class Reference:
     labels: Float
     infinite: bool = False
     unit: float = 1.0
+    reason: str = NO_PROFILE
 
     def scaled(self, unit: float) -> Reference:
         """The reference with its weights times a number, so that they are counts of effective rows."""
@@ -329,7 +332,8 @@ def _words(columns: WatchedColumns, i: int, *, infinite: bool) -> tuple[tuple[st
 def completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) -> tuple[Reference, Profile | None]:
     """The reference with the bins and moments of a profile.
 
-    A profile of other columns is left out. Of a profile of other classes, only the columns are used.
+    A profile of other columns is left out. Of a profile of other classes, or of a model that has learned or forgotten
+    rows since, only the columns are used.
     """
     unit = 1.0 if profile is None else profile_scale(profile)
     reference = reference_of(fitted, columns).scaled(unit)
@@ -339,15 +343,17 @@ def completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) 
     if list(zip(profile.names, profile.scales, strict=True)) != names:
         return reference, None
     same = profile.classes.labels.tolist() == fitted.classes.labels.tolist()
+    same = same and profile.describes(np.asarray(fitted.model.weights.weight, dtype=np.float64))
     offsets = np.concatenate([[0], np.cumsum([len(each) + 2 for each in profile.cuts])])
     numbers = []
     for j, facts in enumerate(reference.numbers):
-        if not same and profile.scales[j] == LOG_DENSITY:
+        if not same and profile.scales[j] in (LOG_DENSITY, UNKNOWN_WORDS):
             numbers.append(facts)
             continue
         bins = profile.bins[offsets[j] : offsets[j + 1]] * unit
         numbers.append(_with_profile(facts, tuple(profile.cuts[j].tolist()), bins, profile.moments[:, j], unit))
-    return replace(reference, numbers=tuple(numbers)), profile if same else None
+    reason = NO_PROFILE if same else OTHER_MODEL
+    return replace(reference, numbers=tuple(numbers), reason=reason), profile if same else None
 
 
 def _with_profile(
