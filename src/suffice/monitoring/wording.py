@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from suffice.exceptions import counted, listed
-from suffice.formats import number_text, percent_text
+from suffice.formats import number_text, percent_text, printable
 from suffice.monitoring.candidates import NO_PROFILE, OTHER_MODEL
 from suffice.monitoring.result import Drift, Finding
 from suffice.tables.times import time_text
@@ -130,7 +130,7 @@ def few_quantiles(drift: Drift) -> list[tuple[float, float]]:
 
 def column_text(finding: Finding) -> str:
     """The column of a finding, or that it is about whole rows."""
-    return "(rows)" if finding.column is None else str(finding.column)
+    return "(rows)" if finding.column is None else printable(finding.column)
 
 
 def measure_text(finding: Finding) -> str:
