@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 
@@ -43,6 +44,27 @@ def test_a_failed_save_changes_nothing(tmp_path, monkeypatch):
                 assert "no space left on device. Nothing was changed;" in str(caught.value)
             assert path.read_bytes() == before
             assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_folder_that_cannot_be_synced(tmp_path, monkeypatch):
+    first, second = two_models()
+    path = tmp_path / "model"
+    first.save(path)
+    fsync = os.fsync
+
+    def fail(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(number, os.strerror(number))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    number = errno.EIO
+    with pytest.raises(ModelFileError, match="was written to .* but it may not survive a power failure"):
+        second.save(path)
+    assert path.read_bytes() == second.to_bytes()
+    number = errno.EINVAL  # some file systems cannot do it
+    first.save(path)
+    assert path.read_bytes() == first.to_bytes()
 
 
 def test_paths_that_cannot_be_saved_to(tmp_path):

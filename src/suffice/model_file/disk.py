@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -21,6 +22,7 @@ __all__ = [
     "reason",
     "replacing",
     "similar_path",
+    "sync_folder",
     "write_target",
     "write_whole",
 ]
@@ -28,6 +30,7 @@ __all__ = [
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 NOTHING_CHANGED = "Nothing was changed; give a path in an existing, writable folder with enough free space."
+NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF)  # some systems have none
 PREFIX, SUFFIX = ".suffice-", ".tmp"  # of the names of temporary files
 NONBLOCKING = 0 if sys.platform == "win32" else os.O_NONBLOCK
 
@@ -52,10 +55,20 @@ def write_whole(path: str, content: bytes | bytearray, noun: str = "model") -> N
             file.write(content)
     except NotAFileError as error:
         raise ModelFileError(f"The {noun} cannot be saved to {path!r}: {error}", file=path) from None
+    except UnsyncedError as error:
+        raise ModelFileError(
+            f"The {noun} was written to {path!r}, but it may not survive a power failure, because the folder cannot "
+            f"be brought to disk: {reason(error)}. Check the disk, and save the {noun} again.",
+            file=path,
+        ) from error
     except (OSError, ValueError) as error:  # ValueError: a path that contains NUL
         raise ModelFileError(
             f"The {noun} cannot be saved to {path!r}: {reason(error)}. {NOTHING_CHANGED}", file=path
         ) from error
+
+
+class UnsyncedError(OSError):
+    """The file was replaced, but it is unknown whether that is on disk."""
 
 
 class NotAFileError(Exception):
@@ -91,13 +104,28 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    # The rename survives a power failure only once the folder is on disk; some systems cannot sync a folder.
-    with contextlib.suppress(OSError):
-        entry = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(entry)
-        finally:
-            os.close(entry)
+    try:
+        sync_folder(folder)
+    except OSError as error:
+        raise UnsyncedError(error.errno, error.strerror, path) from error
+
+
+def sync_folder(folder: str) -> None:
+    """Make files that were created, renamed or removed in a folder survive a power failure; raises `OSError`.
+
+    Nothing is done on systems that cannot sync a folder, and for folders that this process may not read.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in NO_FOLDER_SYNC:
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def _open_temporary(folder: str) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import stat
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -792,6 +793,38 @@ def test_a_sync_that_fails_is_not_trusted(opened, tmp_path):
     assert result(learner, learn(case, 2)).sequence == 2
     assert Contents.of(learner._folder.path) == Contents((2,), (1,), (1,))  # a new log after a snapshot
     assert state(opened(case, killed(learner, tmp_path))) == state(learner)
+
+
+def no_folder_syncs(number, calls):
+    """A sync that fails for folders."""
+    fsync = os.fsync
+
+    def failing(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            calls.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+            raise OSError(number, os.strerror(number))
+        fsync(descriptor)
+
+    return failing
+
+
+def test_a_folder_that_cannot_be_synced_is_not_used(opened, tmp_path, monkeypatch):
+    case, calls = case_of("numbers"), []
+    (tmp_path / "state").mkdir(0o700)  # a server that was killed may not have synced the folder above
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_folder_syncs(errno.EIO, calls))
+        with pytest.raises(ModelFileError, match=r"cannot be used: input/output error"):
+            opened(case)
+    assert calls == [str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_folder_syncs(errno.EINVAL, calls))  # some file systems cannot do it
+        learner = opened(case)
+        assert result(learner, learn(case, 0)).sequence == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_folder_syncs(errno.EIO, calls))
+        learner.close()  # a snapshot that may not survive replaces nothing
+    assert Contents.of(learner._folder.path).logs[0] == 1
+    assert state(opened(case)) == state(learner)
 
 
 @pytest.mark.parametrize("cut", [True, False])

@@ -24,7 +24,7 @@ from suffice.exceptions import ModelFileError
 from suffice.model_file.disk import replacing
 from suffice.model_file.file_locks import is_current
 
-__all__ = ["FORMAT", "Frame", "Journal", "LogFile", "is_in_place", "sync_folder"]
+__all__ = ["FORMAT", "Frame", "Journal", "LogFile", "is_in_place"]
 
 FORMAT = 1
 MAGIC = b"SUFFICEL"
@@ -138,16 +138,6 @@ def _write_whole(descriptor: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def sync_folder(folder: str) -> None:
-    """Make files that were created, renamed or removed in a folder survive a power failure."""
-    with contextlib.suppress(OSError):  # some systems cannot sync a folder
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @dataclass(frozen=True)

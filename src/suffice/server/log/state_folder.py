@@ -9,9 +9,9 @@ import sys
 import time
 
 from suffice.exceptions import ModelFileError
-from suffice.model_file.disk import reason
+from suffice.model_file.disk import reason, sync_folder
 from suffice.model_file.file_locks import NO_LINKS, try_lock, unlock
-from suffice.server.log.journal import is_in_place, sync_folder
+from suffice.server.log.journal import is_in_place
 
 __all__ = ["StateFolder"]
 
@@ -66,8 +66,7 @@ class StateFolder:
                     f"has learned. Run chmod o-w {self.path!r}.",
                     file=self.path,
                 ) from None
-        else:
-            sync_folder(os.path.dirname(self.path))
+        sync_folder(os.path.dirname(self.path))  # also if a server that made it was killed before it did this
 
     def _lock(self) -> None:
         try:
