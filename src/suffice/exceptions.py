@@ -655,7 +655,7 @@ def similar_name(given: object, known: Iterable[object]) -> str | None:
     >>> similar_name("Spam", ["ham", "spam"])
     'spam'
     """
-    if not isinstance(given, str):
+    if not isinstance(given, str) or len(given) > 10 * LONGEST:  # the comparison takes memory for each character
         return None
     by_spelling = {_spelling(name): name for name in reversed([*known]) if isinstance(name, str) and name != given}
     near = difflib.get_close_matches(_spelling(given), by_spelling, 1)

@@ -123,6 +123,13 @@ def test_drawn_rows_can_be_seeded(client):
     assert len(drawn.text.splitlines()) == 4
 
 
+@pytest.mark.parametrize("path", ["/sample", "/prior"])
+def test_documents_that_are_not_rows_are_small(client, path):
+    found = client.post(f"/models/mixed{path}", json={"rows": " " * (1 << 20)})
+    assert found.status_code == 413
+    assert found.json()["detail"].startswith("The body has more than 1,048,576 bytes. Send only")
+
+
 def test_a_text_and_a_mail(client):
     text = client.post("/models/texts/predict", content="cheap pills", headers={"Content-Type": "text/plain"}).json()
     assert text["predictions"][0]["label"] == "spam"

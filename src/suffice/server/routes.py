@@ -39,6 +39,7 @@ from suffice.server.settings import Access, Limits, Verb
 __all__ = ["ENDPOINTS", "Answer", "Endpoint", "access_of", "host_of", "model_named"]
 
 LOG = logging.getLogger("suffice.server")
+MOST_SETTINGS = 1 << 20  # bytes of a document that is not rows: what to draw, or a prior
 MOST_PARTS = 1_000_000  # of the explanations of one request
 REPORTS: WeakKeyDictionary[Fitted, str] = WeakKeyDictionary()  # pages of the models as they are now
 Answer = Callable[[Request], Awaitable[Response]]
@@ -208,8 +209,8 @@ async def sample(request: Request) -> Response:
     _query(request)
     body_form(headers, ["json"])
     out = answer_form(headers, "json")
-    limits = _limits(request)
-    wanted = SampleRequest.of(parse(await read_whole(headers, request.receive, limits)), limits, host.fitted)
+    body = await _small_body(request)
+    wanted = await run_in_threadpool(lambda: SampleRequest.of(parse(body), _limits(request), host.fitted))
     content = await run_in_threadpool(lambda: written_rows(wanted.drawn(host.model), out))
     host.answered("sampled", wanted.rows)
     return Response(content, media_type=MEDIA_TYPES[out])
@@ -230,7 +231,7 @@ async def prior(request: Request) -> Response:
     host, _ = host_of(request), _query(request)
 
     async def read(form: Form, body: bytes) -> Change:
-        return Change("prior", prior=given_prior(parse(body), host.fitted))
+        return Change("prior", prior=await run_in_threadpool(lambda: given_prior(parse(body), host.fitted)))
 
     return await _changed(request, "prior", read, ["json"])
 
@@ -264,7 +265,8 @@ async def _changed(
     learner, headers = host_of(request).learner, request.headers.raw
     assert learner is not None
     form = body_form(headers, forms)
-    body = await read_whole(headers, request.receive, _limits(request))
+    small = kind == "prior"
+    body = await (_small_body(request) if small else read_whole(headers, request.receive, _limits(request)))
     key, digest = request.headers.get("idempotency-key"), b""
     if key is not None:
         digest = await asyncio.to_thread(_digest, kind, request.url.query, body)
@@ -305,6 +307,20 @@ async def _about_rows(request: Request, operation: Operation) -> Response:
 
 def _counted(host: Host, verb: Verb) -> Callable[[Any, int], None]:
     return lambda rows, n: host.answered(verb, n)
+
+
+async def _small_body(request: Request) -> bytes:
+    """A body that is not rows."""
+    limits = _limits(request)
+    most = min(limits.document, MOST_SETTINGS)
+    try:
+        return await read_whole(request.headers.raw, request.receive, replace(limits, document=most))
+    except Problem as problem:
+        if problem.status != 413:
+            raise
+        raise Problem(
+            413, f"The body has more than {most:,} bytes. Send only the members that this address reads.", limit=most
+        ) from None
 
 
 def _limits(request: Request) -> Limits:

@@ -87,6 +87,12 @@ def test_the_first_names_are_told_a_similar_one():
     assert "rows" in MEMBERS
 
 
+def test_very_long_names_are_not_compared(monkeypatch):
+    monkeypatch.setattr(difflib, "get_close_matches", None)
+    with pytest.raises(Problem, match="none of the columns"):
+        columns_of({"row": {"column 0" * 1_000: 1}}, plan_of(WIDE.fitted_), Limits())
+
+
 def test_a_number_that_is_not_json_is_found_after_long_texts():
     text = '"' + 'a\\"' * 100_000 + '"'
     with pytest.raises(Problem, match="NaN at line 1, character 300,006"):
