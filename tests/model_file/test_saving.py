@@ -59,7 +59,7 @@ def test_a_folder_that_cannot_be_synced(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", fail)
     number = errno.EIO
-    with pytest.raises(ModelFileError, match="was written to .* but it may not survive a power failure"):
+    with pytest.raises(ModelFileError, match=r"was written to .* but it may not survive a power failure"):
         second.save(path)
     assert path.read_bytes() == second.to_bytes()
     number = errno.EINVAL  # some file systems cannot do it

@@ -1,6 +1,8 @@
 """Each address answers what the library answers, and changes what the library changes."""
 
+import errno
 import io
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,6 +17,7 @@ from scoring_cases import mixed_table
 from suffice import EmptyColumnWarning, NaiveBayes, TextNaiveBayes
 from suffice.server.app import build
 from suffice.server.hosting import Hosts, open_host
+from suffice.server.log import journal
 from suffice.server.settings import Limits, Settings
 
 LABELS = np.array(["no", "yes", "maybe"])
@@ -355,6 +358,30 @@ def test_a_server_without_its_folder_is_not_ready(one, tmp_path):
     assert client.post("/predict", json={"row": {"a": 1.0, "b": 0.0}}).status_code == 200
     (tmp_path / "away").rename(tmp_path / "one.suffice.state")
     assert client.get("/ready").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "words"),
+    [
+        (errno.EIO, 503, "The disk of the server reports an error (input/output error), so the model has not learned"),
+        (errno.EROFS, 503, "(read-only file system)"),
+        (errno.ENOSPC, 507, "The disk of the server is full, so nothing was learned"),
+    ],
+)
+def test_disks_that_fail(one, monkeypatch, caplog, number, status, words):
+    client, _ = one
+    body = {"rows": [{"a": 1.0, "b": 0.0}], "labels": ["up"]}
+
+    def fail(descriptor):
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "sync_file", fail)
+        answer = client.post("/learn", json=body)
+    assert answer.status_code == status
+    assert words in answer.json()["detail"]
+    assert "could not be written to the folder" in caplog.text
+    assert client.post("/learn", json=body).json()["weight"] == 201
 
 
 def test_a_table_keeps_its_columns(client, table):

@@ -9,9 +9,10 @@ from http import HTTPStatus
 from typing import Any
 
 from suffice.exceptions import SufficeError
+from suffice.model_file.disk import reason
 from suffice.tables.cell_values import json_value
 
-__all__ = ["MEDIA_TYPE", "Problem", "problem_of"]
+__all__ = ["FULL", "MEDIA_TYPE", "Problem", "not_written", "problem_of"]
 
 MEDIA_TYPE = "application/problem+json"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -93,5 +94,20 @@ def problem_of(error: BaseException) -> Problem:
         detail = LOWER_CASE.sub(lambda found: found[0].capitalize(), _for_clients(error))
         return Problem(422, detail, None, row=rows[0] if rows else None, rows=rows[:100] or None, **facts)
     if isinstance(error, OSError) and error.errno in FULL:
-        return Problem(507, "The disk of the server is full, so nothing was learned. Free space there, and try again.")
+        return Problem(507, "The disk of the server is full. Free space there, and try again.")
     return Problem(500, UNKNOWN)
+
+
+def not_written(error: OSError) -> Problem:
+    """The problem of a change that the log of the model could not take.
+
+    >>> not_written(OSError(errno.EIO, "Input/output error")).detail.partition(". ")[0]
+    'The disk of the server reports an error (input/output error), so the model has not learned this'
+    """
+    if error.errno in FULL:
+        return Problem(507, "The disk of the server is full, so nothing was learned. Free space there, and try again.")
+    return Problem(
+        503,
+        f"The disk of the server reports an error ({reason(error)}), so the model has not learned this. Whoever runs the "
+        "server should check the disk, and whether the server may write to its folder. Then try again.",
+    )

@@ -24,7 +24,7 @@ from suffice.server.hosting import Host, Hosts
 from suffice.server.log.changes import Change, Kind
 from suffice.server.openapi import document
 from suffice.server.page import asset, page
-from suffice.server.problems import Problem
+from suffice.server.problems import Problem, not_written
 from suffice.server.rows.answers import answer, written_rows
 from suffice.server.rows.bodies import MEDIA_TYPES, Form, answer_form, body_form, read_whole
 from suffice.server.rows.class_labels import class_named
@@ -275,7 +275,11 @@ async def _changed(
     change = replace(await read(form, body), key=key, digest=digest)
     if not request.app.state.ready:
         raise Problem(503, "The server is stopping. Try again when it is back.", {"Retry-After": "5"})
-    receipt = await asyncio.wrap_future(learner.submit(change))
+    try:
+        receipt = await asyncio.wrap_future(learner.submit(change))
+    except OSError as error:
+        LOG.warning("A change could not be written to the folder %s: %s", learner.folder, error)
+        raise not_written(error) from error
     if not receipt.repeated:
         _note(host_of(request), change)
     return JSONResponse(asdict(receipt))
