@@ -28,8 +28,10 @@ from suffice.monitoring.candidates import (
 from suffice.monitoring.range_test import range_p_value
 from suffice.monitoring.reference import NumberFacts
 from suffice.monitoring.two_samples import (
+    LEAST_FOR_VARIANCE,
     BinnedTest,
     binned_p_values,
+    kurtosis_of,
     mean_p_value,
     share_p_value,
     variance_p_value,
@@ -118,6 +120,9 @@ def number_check(
     number = _Number(window, j, facts, bins, infinite, is_time, reason)
     if not number.n > 0:
         return withheld(number.name, number.kind, f"Column {number.name!r} has no values in this window.")
+    if facts.weight == 0:
+        sentence = f"Column {number.name!r} was not tested: all of its cells were missing in the training rows."
+        return withheld(number.name, number.kind, sentence)
     return _by_moments(number) if facts.bins is None else _by_bins(number)
 
 
@@ -175,6 +180,11 @@ def _by_moments(number: _Number) -> Candidate:
 def _reason(number: _Number) -> str:
     if math.isnan(number.facts.mean):
         return f"Column {number.name!r} was not tested: {number.reason}"
+    if number.n >= LEAST_FOR_VARIANCE and math.isnan(kurtosis_of(number.window.moments[:, number.j])):
+        return (
+            f"Column {number.name!r} was not tested: its values do not vary, or their fourth powers are too small or "
+            "too large for floating point. Fit the model with suffice.fit, or give reference rows: model.monitor(X)."
+        )
     return (
         f"Column {number.name!r} was not tested: the window has {number.n:.0f} values, too few for its tails without a "
         "profile. Merge windows, fit the model with suffice.fit, or give reference rows: model.monitor(X)."

@@ -65,6 +65,7 @@ __all__ = [
     "binned_p_values",
     "chi_square",
     "gamma_tail",
+    "kurtosis_of",
     "mean_p_value",
     "means_p_value",
     "share_p_value",
@@ -216,26 +217,26 @@ def mean_p_value(
 
     The variance of the reference is NaN if it is unknown, and a lower bound unless it is ``known``.
     """
-    weight, own, m2, _, m4 = moments.tolist()
-    if not (n >= LEAST_FOR_MEAN and weight > 0):
+    weight, own, m2, _, _ = moments.tolist()
+    if not (n >= LEAST_FOR_MEAN and weight > 0 and big_n > 0):
         return math.nan, math.nan
     mine = m2 / weight * n / (n - 1)
-    if not known and (not m2 > 0 or n < TAILS_OF_MEAN * m4 / weight / (m2 / weight) ** 2):
+    if not known and not n >= TAILS_OF_MEAN * kurtosis_of(moments):
         return math.nan, math.nan
     largest = mine if math.isnan(variance) else max(mine, variance)
     if not largest > 0:
         return (0.0, 1.0) if own == mean else (math.nan, math.nan)
-    t = (own - mean) / math.sqrt(largest * (1 / n + 1 / big_n))
+    t = (own - mean) / (math.sqrt(largest) * math.sqrt(1 / n + 1 / big_n))
     return t, float(2 * special.stdtr(n - 1, -abs(t)))
 
 
 def variance_p_value(moments: Float, n: float, variance: float, big_n: float) -> tuple[float, float]:
     """Ratio of variances, and p-value of a rise, with the kurtosis of the window."""
-    weight, _, m2, _, m4 = moments.tolist()
+    weight, _, m2, _, _ = moments.tolist()
     if not (n >= LEAST_FOR_VARIANCE and variance > 0 and m2 > 0):
         return math.nan, math.nan
-    kurtosis = m4 / weight / (m2 / weight) ** 2
-    if min(n, big_n) < TAILS * kurtosis:
+    kurtosis = kurtosis_of(moments)
+    if not min(n, big_n) >= TAILS * kurtosis:
         return math.nan, math.nan
     ratio = m2 / weight * n / (n - 1) / variance
     factor = 2 / max(kurtosis - 1, 0.1)
@@ -243,6 +244,18 @@ def variance_p_value(moments: Float, n: float, variance: float, big_n: float) ->
     if math.isinf(big_n):
         return ratio, float(special.chdtrc(mine, mine * ratio))
     return ratio, float(special.fdtrc(mine, factor * (big_n - 1), ratio))
+
+
+def kurtosis_of(moments: Float) -> float:
+    """Kurtosis of a number with these moments; NaN if fourth powers are too small or too large for floating point.
+
+    >>> kurtosis_of(np.array([4.0, 0.0, 4.0, 0.0, 4.0])), kurtosis_of(np.array([4.0, 0.0, 4e-180, 0.0, 0.0]))
+    (1.0, nan)
+    """
+    weight, _, m2, _, m4 = moments.tolist()
+    if not (weight > 0 and math.isfinite(m2) and math.isfinite(m4) and m2 > 0 and m4 > 1e-290 * weight):
+        return math.nan
+    return float(m4 / m2 / m2 * weight)
 
 
 class LevelTest(NamedTuple):
