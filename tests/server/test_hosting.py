@@ -1,10 +1,12 @@
 """Models that are served: names, files, and folders of what they learn."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from suffice import NaiveBayes
 from suffice.exceptions import InputError, ModelFileError, ModelFileMissingError
+from suffice.model_file import record
 from suffice.server.hosting import named_paths, open_host
 from suffice.server.log.changes import Change
 from suffice.server.settings import Settings
@@ -49,8 +51,6 @@ def test_files_that_are_no_models(tmp_path):
 def test_learned_rows_come_back(path):
     settings = Settings(learn=True)
     host = open_host("m", path, settings)
-    import pyarrow as pa
-
     name = str(host.fitted.layout.names[0])
     host.learner.submit(Change("learn", pa.table({name: [2.0]}), ["a"])).result()
     host.close()
@@ -59,7 +59,34 @@ def test_learned_rows_come_back(path):
     assert again.model.class_count_.tolist() == [3.0, 2.0]
     assert again.unchanging.class_count_.tolist() == [2.0, 2.0]
     again.close()
-    assert np.array_equal(open_host("m", path, Settings()).model.class_count_, [2.0, 2.0])
+    without = open_host("m", path, Settings())
+    assert np.array_equal(without.model.class_count_, [2.0, 2.0])
+    without.close()
+
+
+def test_the_digest_is_that_of_the_file_that_was_loaded(path, monkeypatch):
+    with open(path, "rb") as file:
+        content = file.read()
+    checked = record._checked
+
+    def replaced(*arguments):
+        with open(path, "wb") as file:  # just after the file was read
+            file.write(b"another model")
+        return checked(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(record, "_checked", replaced)
+        host = open_host("m", path, Settings(learn=True))
+    host.learner.submit(Change("learn", pa.table({str(host.fitted.layout.names[0]): [2.0]}), ["a"])).result()
+    host.close()
+    with pytest.raises(ModelFileError, match="is not a model") as caught:
+        open_host("m", path, Settings(learn=True))
+    assert caught.value.file == path
+    with open(path, "wb") as file:
+        file.write(content)
+    again = open_host("m", path, Settings(learn=True))
+    assert again.version == 1
+    again.close()
 
 
 def test_closing_twice(path):

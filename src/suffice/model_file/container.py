@@ -31,6 +31,7 @@ __all__ = [
     "is_container",
     "read_bytes",
     "read_container",
+    "read_hashed",
     "write_container",
 ]
 
@@ -162,6 +163,14 @@ def read_container(path: str, kind: FileKind = MODEL) -> tuple[dict[str, Json], 
     """Read the document and the arrays, and check everything that requires no knowledge of models."""
     with OpenFile(path, kind.noun) as file:
         return _unpacked(path, kind, *_read(file, kind))
+
+
+def read_hashed(path: str, kind: FileKind = MODEL) -> tuple[tuple[dict[str, Json], Arrays], str]:
+    """Do the same, and return the SHA-256 of the file that was read."""
+    with OpenFile(path, kind.noun) as file:
+        header, content = _read(file, kind)
+    digest = hashlib.sha256(content).hexdigest()  # before the checksum in the header is taken out
+    return _unpacked(path, kind, header, content), digest
 
 
 def read_bytes(content: bytes | bytearray | memoryview, kind: FileKind = MODEL) -> tuple[dict[str, Json], Arrays]:

@@ -33,7 +33,7 @@ from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Model
 from suffice.model_file.added_members import with_added_members, without_added_members
 from suffice.model_file.arrays import Json
-from suffice.model_file.container import FORMAT, Arrays, container_bytes, read_bytes, read_container
+from suffice.model_file.container import FORMAT, Arrays, container_bytes, read_bytes, read_container, read_hashed
 from suffice.model_file.disk import Path, as_path, write_whole
 from suffice.model_file.encoding import NotStorableError, Value, ValueReader, ValueWriter, storable
 from suffice.model_file.validation import KINDS, check_classes, check_schema, check_statistic
@@ -47,7 +47,7 @@ from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.table import Schema
 
-__all__ = ["model_bytes", "model_of_bytes", "read_model", "write_model"]
+__all__ = ["model_bytes", "model_of_bytes", "read_model", "read_model_and_digest", "write_model"]
 
 Find = Callable[[str], type[Specification] | None]
 
@@ -331,6 +331,13 @@ def read_model(path: Path, find: Find = SPECIFICATIONS.get) -> Fitted:
     """
     file = as_path(path)
     return _checked(read_container(file), find, file)
+
+
+def read_model_and_digest(path: Path, find: Find = SPECIFICATIONS.get) -> tuple[Fitted, str]:
+    """Read a fitted model from a file as `read_model` does, and the SHA-256 of the file that was read."""
+    file = as_path(path)
+    content, digest = read_hashed(file)
+    return _checked(content, find, file), digest
 
 
 def model_of_bytes(content: bytes | bytearray | memoryview, find: Find = SPECIFICATIONS.get) -> Fitted:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from suffice.api import load
-from suffice.estimators import GenerativeClassifier
+import suffice.api  # noqa: F401  (registers the estimators)
+from suffice.estimators import ESTIMATORS, GenerativeClassifier
 from suffice.exceptions import InputError, ModelFileError, listed
 from suffice.learning.fitted import Fitted
+from suffice.model_file import read_model_and_digest
 from suffice.server.problems import Problem
 from suffice.server.settings import Settings, Verb
 
@@ -145,7 +145,8 @@ class Hosts(Mapping[str, Host]):
 
 def open_host(name: str, path: str, settings: Settings, state: str | None = None) -> Host:
     """Load a model, and what it has learned since, from ``state`` or the folder beside the model file."""
-    model, digest = load(path), _digest(path)
+    fitted, digest = read_model_and_digest(path)
+    model = ESTIMATORS[fitted.specification.estimator].from_fitted(fitted)
     host = Host(name, path, settings, model)
     if settings.learn:
         from suffice.server.log.learner import Learner
@@ -164,11 +165,6 @@ def open_host(name: str, path: str, settings: Settings, state: str | None = None
         host.close()
         raise
     return host
-
-
-def _digest(path: str) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def named_paths(arguments: Iterable[str]) -> dict[str, str]:

@@ -108,6 +108,6 @@ def not_written(error: OSError) -> Problem:
         return Problem(507, "The disk of the server is full, so nothing was learned. Free space there, and try again.")
     return Problem(
         503,
-        f"The disk of the server reports an error ({reason(error)}), so the model has not learned this. Whoever runs the "
-        "server should check the disk, and whether the server may write to its folder. Then try again.",
+        f"The disk of the server reports an error ({reason(error)}), so the model has not learned this. Whoever runs "
+        "the server should check the disk, and whether the server may write to its folder. Then try again.",
     )

@@ -282,6 +282,7 @@ def test_a_refused_change_fails_alone(opened, tmp_path):
         ({"kind": "prior", "prior": 7}, "must be 'data', 'uniform', or", "prior"),
         ({"key": ""}, "A key has 1 to 255 bytes", "key"),
         ({"key": "ä" * 128}, "A key has 1 to 255 bytes", "key"),
+        ({"key": "k\ud800"}, "half of a surrogate pair at position 1", "key"),
     ],
 )
 def test_bad_changes_are_sentences(opened, facts, match, argument):

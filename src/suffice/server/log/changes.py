@@ -84,8 +84,14 @@ class Receipt:
 
 
 def check_key(key: str) -> None:
-    """Raise `InputError` if a key is empty or too long."""
-    n_bytes = len(key.encode("utf-8", "surrogatepass"))
+    """Raise `InputError` if a key is empty or too long, or no text."""
+    try:
+        n_bytes = len(key.encode())
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"The key has half of a surrogate pair at position {error.start}, which is no character. Use another key.",
+            argument="key",
+        ) from error
     if not 0 < n_bytes <= LONGEST_KEY:
         raise InputError(f"A key has 1 to {LONGEST_KEY} bytes; this one has {n_bytes:,}.", argument="key")
 
