@@ -456,3 +456,16 @@ def test_a_class_learned_later_withholds_tests_of_classes_alone():
     assert drift.significant[0].column == "size"
     assert monitor.layout.cuts[0]  # bins of the profile
     assert {each.test for each in drift.withheld} == {"log p(x)", "class shares"}
+
+
+@pytest.mark.parametrize(("n", "k"), [(60, 2), (240, 12)])
+def test_few_training_rows_withhold_tests_of_predictions(n, k):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % k)
+    model = suffice.fit(X, y, model="naive-bayes")
+    found = model.monitor().check(model.monitor().window(X, y))
+    assert {each.test for each in found.withheld} == {"log p(x)", "class shares", "accuracy", "calibration"}
+    assert all("too few rows" in each.sentence for each in found.withheld)
+    assert {each.column for each in found.findings if each.test == "numbers"} == {0, 1}
+    given = model.monitor(rng.normal(size=(300, 2)), rng.integers(0, k, 300))
+    assert not [each for each in given.check(given.window(X, y)).withheld if each.test != "calibration"]

@@ -11,8 +11,10 @@ from suffice.learning.profile import Profile
 from suffice.numerics.types import Float
 
 __all__ = [
+    "FEW_ROWS",
     "NO_PROFILE",
     "OTHER_MODEL",
+    "REASONS",
     "Candidate",
     "deviation",
     "percent",
@@ -33,6 +35,13 @@ OTHER_MODEL = (
     "the model has learned or forgotten rows since its profile was made. Fit it again with suffice.fit; or give "
     "reference rows that it has not learned: model.monitor(X, y)."
 )
+
+
+FEW_ROWS = (
+    "the model has learned too few rows: fewer than 100, or than 25 for each class, so its held-out rows say too "
+    "little about new ones. Give reference rows that it has not learned: model.monitor(X, y)."
+)
+REASONS = (OTHER_MODEL, FEW_ROWS, NO_PROFILE)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.profile import Profile
 from suffice.learning.watched_columns import LOG_DENSITY, UNKNOWN_WORDS, WatchedColumns, names_of
 from suffice.model import Block
-from suffice.monitoring.candidates import NO_PROFILE, OTHER_MODEL, profile_scale
+from suffice.monitoring.candidates import FEW_ROWS, NO_PROFILE, OTHER_MODEL, profile_scale
 from suffice.monitoring.window import Layout
 from suffice.numerics.types import Float
 from suffice.statistics import (
@@ -49,6 +49,7 @@ from suffice.tables import Levels
 __all__ = ["NumberFacts", "Reference", "completed", "layout_of", "reference_of"]
 
 IMPLIED = ("exponential", "geometric", "poisson")  # families whose statistic has no squares
+LEAST_HELD_OUT, LEAST_OF_CLASS = 100, 25  # rows
 MOST_CUTS = 23  # of a column, so at most 24 bins
 
 
@@ -333,7 +334,8 @@ def completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) 
     """The reference with the bins and moments of a profile.
 
     A profile of other columns is left out. Of a profile of other classes, or of a model that has learned or forgotten
-    rows since, only the columns are used.
+    rows since, only the columns are used; also of few held-out rows, which other models have scored than will score
+    new ones.
     """
     unit = 1.0 if profile is None else profile_scale(profile)
     reference = reference_of(fitted, columns).scaled(unit)
@@ -344,6 +346,9 @@ def completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) 
         return reference, None
     same = profile.classes.labels.tolist() == fitted.classes.labels.tolist()
     same = same and profile.describes(np.asarray(fitted.model.weights.weight, dtype=np.float64))
+    few = same and profile is fitted.profile and _has_few_rows(fitted, profile)
+    reason = FEW_ROWS if few else NO_PROFILE if same else OTHER_MODEL
+    same = same and not few
     offsets = np.concatenate([[0], np.cumsum([len(each) + 2 for each in profile.cuts])])
     numbers = []
     for j, facts in enumerate(reference.numbers):
@@ -352,8 +357,12 @@ def completed(fitted: Fitted, columns: WatchedColumns, profile: Profile | None) 
             continue
         bins = profile.bins[offsets[j] : offsets[j + 1]] * unit
         numbers.append(_with_profile(facts, tuple(profile.cuts[j].tolist()), bins, profile.moments[:, j], unit))
-    reason = NO_PROFILE if same else OTHER_MODEL
     return replace(reference, numbers=tuple(numbers), reason=reason), profile if same else None
+
+
+def _has_few_rows(fitted: Fitted, profile: Profile) -> bool:
+    rows = float(np.sum(fitted.model.weights.weight)) * profile_scale(profile)
+    return profile.n_rows < LEAST_HELD_OUT or rows < LEAST_OF_CLASS * len(fitted.classes)
 
 
 def _with_profile(

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.exceptions import counted, listed
 from suffice.formats import number_text, percent_text, printable
-from suffice.monitoring.candidates import NO_PROFILE, OTHER_MODEL
+from suffice.monitoring.candidates import NO_PROFILE, REASONS
 from suffice.monitoring.result import Drift, Finding
 from suffice.tables.times import time_text
 
@@ -172,8 +172,7 @@ def p_value_text(p_value: float) -> str:
 
 def withheld_reasons(drift: Drift) -> list[str]:
     """The distinct reasons why tests were not made."""
-    stale = any(each.sentence.endswith(OTHER_MODEL) for each in drift.withheld)
-    reason = OTHER_MODEL if stale else NO_PROFILE
+    reason = next((each for each in REASONS if any(one.sentence.endswith(each) for one in drift.withheld)), NO_PROFILE)
     unknown = [each for each in drift.withheld if each.sentence.endswith(reason)]
     if len(unknown) < 2:
         return list(dict.fromkeys(each.sentence for each in drift.withheld))
