@@ -3,7 +3,8 @@
 A number with bins has a test of location, of spread and of shape. The sentence is about the mean or the standard
 deviation if the test of location or of spread alone is decisive and the figure has moved as well; otherwise about the
 bin that deviates most. A further test counts the numbers outside the range of the rows of the profile, which may be too
-few to move the others. The p-value is the least of both, each divided by its share of the level.
+few to move the others, which count them in the outer bins of the range. The p-value is the least of both, each divided
+by its share of the level.
 """
 
 from __future__ import annotations
@@ -109,8 +110,23 @@ class _Number:
         return not self.infinite and known is not None and len(known) > 2 and not (known[0] > 0 or known[-1] > 0)
 
     @property
+    def within(self) -> tuple[Float, Float, tuple[float, ...]]:
+        """Bins, those of the reference, and cuts, where the outer bins of the range have the numbers beyond it."""
+        bins, known, cuts = self.bins, self.facts.bins, self.window.layout.cuts[self.j]
+        assert known is not None
+        return (_folded(bins), _folded(known), cuts[1:-1]) if self.has_range else (bins, known, cuts)
+
+    @property
     def effect(self) -> float:
         return max(abs(self.shift), abs(self.spread))
+
+
+def _folded(bins: Float) -> Float:
+    """Bins whose first and last are added to their neighbours."""
+    out = bins[1:-1].copy()
+    out[0] += bins[0]
+    out[-1] += bins[-1]
+    return out
 
 
 def number_check(
@@ -127,8 +143,8 @@ def number_check(
 
 
 def _by_bins(number: _Number) -> Candidate:
-    assert number.facts.bins is not None
-    test = binned_p_values(number.bins, number.facts.bins, infinite=number.infinite)
+    bins, known, _ = number.within
+    test = binned_p_values(bins, known, infinite=number.infinite)
     found = test.statistic, test.p_value
     if math.isnan(test.p_value):
         return withheld(number.name, number.kind, f"Column {number.name!r} has no values in this window.")
@@ -143,7 +159,7 @@ def _by_bins(number: _Number) -> Candidate:
         moved = abs(number.spread if by_spread else number.shift) >= MOVED
         if moved or not test.p_value <= DECISIVE:
             return _of_spread(number, found) if by_spread and number.trained > 0 else _of_mean(number, found)
-    effect = max(number.effect, total_variation(number.bins, number.facts.bins))
+    effect = max(number.effect, total_variation(bins, known))
     sentence, before, now, measure = _share_words(number, test)
     return Candidate(number.name, number.kind, *found, sentence, before, now, effect, measure=measure)
 
@@ -245,9 +261,7 @@ def _candidate(number: _Number, found: tuple[float, float], what: str, before: f
 
 def _share_words(number: _Number, test: BinnedTest) -> tuple[str, float, float, str]:
     """A sentence about the bin that deviates most, its shares, and what they are shares of."""
-    bins, trained, b = number.bins, number.facts.bins, test.bin
-    assert trained is not None
-    cuts = number.window.layout.cuts[number.j]
+    (bins, trained, cuts), b = number.within, test.bin
     before, now = float(trained[b] / trained.sum()), float(bins[b] / bins.sum())
     show = time_text if number.is_time else _short
     low, high = (show(cuts[b - 1]) if b else ""), (show(cuts[b]) if b < len(cuts) else "")
@@ -313,8 +327,10 @@ def log_density_checks(
     if not bins.sum() > 0:
         return
     number = _Number(window, j, facts, bins, infinite=False, is_time=False)
-    test = binned_p_values(bins, facts.bins)
-    p_value = _joined(test.p_value, _range_p_value(number, below_only=True))
+    inner, trained, cuts = number.within
+    test = binned_p_values(inner, trained)
+    p_range = _range_p_value(number, below_only=True)
+    p_value = _joined(test.p_value, p_range)
     # The mean of values that differ by rounding alone does not move.
     close = abs(number.mean - facts.mean) <= ROUNDING * max(1.0, abs(facts.mean))
     shift = 0.0 if close else number.shift
@@ -325,6 +341,11 @@ def log_density_checks(
     )
     before, now, measure = facts.mean, number.mean, "mean log p(x)"
     if abs(shift) < MOVED:
-        sentence, before, now, measure = _share_words(number, test)
+        if not cuts or p_range / RANGE_LEVEL < test.p_value / (1 - RANGE_LEVEL):
+            before, now = 0.0, float(bins[0] / bins.sum())
+            sentence = f"log p(x): {percent(now)} of the rows are less likely than all training rows."
+            measure = f"unusually unlikely: log p(x) up to {window.layout.cuts[j][0]:.4g}"
+        else:
+            sentence, before, now, measure = _share_words(number, test)
     effect = abs(shift)
     yield Candidate(None, LOG_DENSITY, test.statistic, p_value, sentence, before, now, effect, measure=measure)
