@@ -9,6 +9,6 @@ values `Fitted` holds with `storable`. ``docs/model_files.md`` describes the for
 """
 
 from suffice.model_file.encoding import storable
-from suffice.model_file.record import model_bytes, model_of_bytes, read_model, read_model_and_digest, write_model
+from suffice.model_file.record import model_bytes, model_of_bytes, read_model, write_model
 
-__all__ = ["model_bytes", "model_of_bytes", "read_model", "read_model_and_digest", "storable", "write_model"]
+__all__ = ["model_bytes", "model_of_bytes", "read_model", "storable", "write_model"]

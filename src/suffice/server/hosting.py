@@ -13,7 +13,7 @@ import suffice.api  # noqa: F401  (registers the estimators)
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
 from suffice.exceptions import InputError, ModelFileError, listed
 from suffice.learning.fitted import Fitted
-from suffice.model_file import read_model_and_digest
+from suffice.model_file.record import read_model_and_digest
 from suffice.server.problems import Problem
 from suffice.server.settings import Settings, Verb
 
