@@ -161,14 +161,15 @@ def test_a_stream_without_rows_is_answered_without_rows():
 
 
 @pytest.mark.parametrize("learn", [False, True])
-@pytest.mark.parametrize("form", ["arrow", "arrow file", "parquet"])
+@pytest.mark.parametrize("form", ["arrow", "arrow file", "parquet", "parquet of texts"])
 def test_dictionaries_of_long_texts_are_bounded(form, learn):
     values = pa.array(["x" * 1_000_000, "a"])
     column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), values)
     rows = pa.table({**{str(j): np.zeros(20_000) for j in range(4)}, "label": column})
     file, kind = io.BytesIO(), form.removesuffix(" file")
-    if form == "parquet":
-        pa.parquet.write_table(rows, file)
+    if kind.startswith("parquet"):
+        pa.parquet.write_table(rows, file, store_schema=form == "parquet")  # otherwise, the column is one of texts
+        kind = "parquet"
     else:
         with (pa.ipc.new_stream if form == "arrow" else pa.ipc.new_file)(file, rows.schema) as writer:
             writer.write_table(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from suffice.exceptions import InputError, SufficeError, columns_at, listed, short
@@ -19,7 +19,8 @@ from suffice.server.rows.row_plans import plan_of
 from suffice.server.rows.table_streams import LARGEST, Incoming, WholeBody, too_large_batch
 from suffice.server.settings import Limits
 from suffice.sources.engine_types import ArrowArray, ArrowReader, ArrowRows, ArrowTable
-from suffice.sources.files import Source, open_source
+from suffice.sources.files import Batch, Source, open_source
+from suffice.sources.files.batch import written
 from suffice.sources.files.byte_files import COMPRESSIONS
 from suffice.sources.files.kept_columns import KeptColumns
 
@@ -87,6 +88,20 @@ def _decoded_bytes(column: ArrowArray) -> int:
         lengths = pc.binary_length(each.dictionary).cast(pa.int64())
         found += pc.sum(lengths.take(each.indices)).as_py() or 0
     return found
+
+
+def _decoded(batch: Batch, coded: Iterable[str]) -> Batch:
+    """A batch whose texts are not dictionaries."""
+    import pyarrow as pa
+
+    rows = batch.rows
+    for name in coded:
+        for each in (name, written(name)):
+            at = rows.schema.get_field_index(each)
+            if at >= 0 and pa.types.is_dictionary(rows.schema.types[at]):
+                column = rows.column(at)
+                rows = rows.set_column(at, each, column.cast(column.type.value_type))
+    return replace(batch, rows=rows)
 
 
 def open_body(
@@ -225,6 +240,10 @@ def good_batches(
     With ``kept``, ``use`` also takes the kept columns, as a second table.
     """
     first = n_rows = 0
+    copied = () if kept is None else kept.written
+    typed = source.written_as == "typed"
+    # Texts are read as dictionaries, in which a repeated text takes memory once, and checked before they are decoded.
+    coded = [each for each in dict.fromkeys([*read.names, *besides, *copied]) if typed and source.types[each] == "text"]
 
     def complete(rows: ArrowTable) -> T:
         whole = read.completed(fitted, rows)
@@ -233,7 +252,7 @@ def good_batches(
         return use(whole) if kept is None else use(whole, kept.of(rows))
 
     try:
-        for batch in source.batches([*read.names, *besides], written=() if kept is None else kept.written):
+        for batch in source.batches([*read.names, *besides], coded=coded, written=copied):
             first, n_rows = n_rows, n_rows + len(batch)
             for what, count, most in (("rows", n_rows, limits.rows), ("cells", n_rows * len(read.names), limits.cells)):
                 if count > most:
@@ -243,7 +262,7 @@ def good_batches(
             _check_decoded(batch.rows.columns)
             if first == 0:
                 _check_order(source, batch.rows, read)
-            found = of_good_rows(batch, source.skip_or_raise, complete)
+            found = of_good_rows(_decoded(batch, coded), source.skip_or_raise, complete)
             if found is not None:
                 yield found
     except SufficeError as error:

@@ -147,7 +147,7 @@ class FileRows:
         stored = [name for name in columns if name not in in_folders] or self._stored[:1]
         stored_written = [name for name in written if name not in in_folders]
         layout = replace(self.layout, names=self._stored)
-        coded_here = [name for name in coded if name in stored]
+        coded_here = [name for name in coded if name in (*stored, *stored_written)]
         requested = RequestedColumns(layout, stored, self._options, coded_here, skipped, stored_written)
         before = 0
         for number, raw in enumerate(self._inputs):

@@ -411,7 +411,7 @@ class Source:
         self._was_read = True
         self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
         self.n_rows = self.done_bytes = 0
-        texts = [each for each in coded if each in chosen and self.types[each] == "text"]
+        texts = [each for each in coded if each in (*chosen, *written) and self.types[each] == "text"]
         return self._read(self._reading, chosen, texts, self._skipped, written)
 
     def _read(
