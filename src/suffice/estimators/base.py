@@ -602,8 +602,9 @@ class GenerativeClassifier(Exporting, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d), or a source, optional
-            Reference rows that the model has not learned, for a model that `suffice.fit` has not fitted: such a model
-            does not know how log p(x) and posteriors of new rows are distributed.
+            Reference rows that the model has not learned, for a model that `suffice.fit` has not fitted, or that has
+            learned or forgotten more than 1 % of its weight since: such a model does not know how log p(x) and
+            posteriors of new rows are distributed.
         y : array-like of shape (n,), or str, optional
             Labels of the reference rows. For a source, the name of a column.
         sample_weight : array-like of shape (n,), or str, optional

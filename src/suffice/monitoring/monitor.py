@@ -61,7 +61,7 @@ class Monitor:
         A fitted model.
     X, y, sample_weight : optional
         Reference rows that the model has not learned, as `window` takes them, for a model without a profile: one that
-        `suffice.fit` has not fitted.
+        `suffice.fit` has not fitted, or that has learned or forgotten more than 1 % of its weight since.
     level : float, default=0.05
         Probability of a false alarm: of one look for `check`, of all looks together for `update`.
     minimum_effect : float, default=0
