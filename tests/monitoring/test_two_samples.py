@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from suffice.monitoring.profile_bins import number_cuts
 from suffice.monitoring.two_samples import (
     _of_two_samples,
     binned_p_values,
@@ -200,6 +201,18 @@ def test_bins_keep_the_level(name, n):
     for level in (0.05, 0.01, 0.001):
         bound = stats.binom(len(p_values), level).isf(1e-4)
         assert (p_values <= level).sum() <= bound
+
+
+@pytest.mark.parametrize(("size", "n"), [(40, 300), (40, 3000)])
+def test_bins_of_few_rows_keep_the_level(size, n):
+    rng = np.random.default_rng(n)
+    p_values = []
+    for _ in range(1000):
+        x, window = rng.normal(size=size), rng.normal(size=n)
+        cuts = np.array(number_cuts(x))
+        counts = [np.bincount(np.searchsorted(cuts, each), minlength=len(cuts) + 1) for each in (window, x)]
+        p_values.append(binned_p_values(*np.array(counts, dtype=float)).p_value)
+    assert (np.array(p_values) <= 0.05).mean() <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / 1000)
 
 
 def test_bins_find_a_shift_a_spread_and_a_shape():

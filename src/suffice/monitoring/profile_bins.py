@@ -34,10 +34,21 @@ SLACK = 1e-12  # of the ends of a range, relative
 def number_cuts(values: Float) -> tuple[float, ...]:
     """Cuts of finite numbers; none without numbers.
 
+    A cut at a number that one row has lies halfway to the next number: at the number itself, a bin would always end
+    with a row of the profile, but with any row of a window.
+
     >>> number_cuts(np.array([1.0, 2.0, 4.0]))[1:]
-    (1.0, 2.0, 4.0)
+    (1.5, 3.0, 4.0)
     """
-    return with_range(quantile_cuts(values, BINS), values, 0.0) if len(values) else ()
+    if not len(values):
+        return ()
+    own, count = np.unique(values, return_counts=True)
+    at = np.searchsorted(own, quantile_cuts(values, BINS))
+    inner = at[at < len(own) - 1]
+    halfway = own[inner] / 2 + own[inner + 1] / 2
+    between = (count[inner] == 1) & (own[inner] <= halfway) & (halfway < own[inner + 1])
+    cuts = np.where(between, halfway, own[inner])
+    return with_range(tuple(cuts.tolist()), values, 0.0)
 
 
 def with_range(cuts: tuple[float, ...], values: Float, slack: float) -> tuple[float, ...]:
