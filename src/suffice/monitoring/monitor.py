@@ -69,6 +69,11 @@ class Monitor:
         every change that is not chance is reported. For windows of more than some 10,000 rows, 0.1 (a tenth of a
         standard deviation, or of the rows) leaves out changes that hardly move predictions.
 
+    Attributes
+    ----------
+    layout : Layout
+        What the windows of this monitor count; ``Window.zero(monitor.layout)`` is the window of no rows.
+
     See Also
     --------
     suffice.monitoring.Window : Statistics of rows.
