@@ -18,6 +18,7 @@ from scipy import stats
 
 import suffice
 from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.monitoring.number_checks import RANGE_LEVEL
 
 LEVEL, POWER = 0.05, 0.9
 TRAINED = 4000
@@ -124,8 +125,8 @@ class Mixture:
 def changes(monitor, draws=20_000):
     """Name, drift, expected column and test, and rows that theory needs."""
     j = [name for name, _ in monitor.layout.numbers].index("size")
-    cuts, n_reference = np.array(monitor.layout.cuts[j]), monitor.profile.weight
-    numbers, shares = level_of_test(monitor, 3), level_of_test(monitor, 1)
+    cuts, n_reference = np.array(monitor.layout.cuts[j][1:-1]), monitor.profile.weight  # without the ends of the range
+    numbers, shares = (1 - RANGE_LEVEL) * level_of_test(monitor, 3), level_of_test(monitor, 1)
     none = Mixture()
     location = normal_scores(cuts, none, Mixture(shift=0.5 * math.sqrt(1 + 0.75**2)), 1)
     spread = normal_scores(cuts, none, Mixture(scale=2 * (1 + 0.75**2) - 0.75**2), 2)
