@@ -146,7 +146,7 @@ class Drift:
     n_rows : int
         Number of rows of the window.
     class_shares : ClassShares or None
-        Estimated class shares.
+        Estimated class shares; None for more than 200 classes.
     log_density : dict
         Quantiles of log p(x) in the reference that the rows of the window are counted against: for each share of the
         reference (keys such as "0.05"), the share of the window at or below; empty without a stored profile.

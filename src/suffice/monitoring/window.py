@@ -33,7 +33,7 @@ from suffice.tables import Levels
 __all__ = ["MOST_SAMPLED", "MOST_UNSEEN", "SCORES", "Layout", "Window", "merged_moments"]
 
 MOST_SAMPLED = 2000  # rows whose log-likelihoods are kept
-LEAST_SAMPLED, SAMPLED_CELLS = 200, 200_000
+MOST_ESTIMATED = 200  # classes whose shares are estimated
 MOST_UNSEEN = 20  # unseen levels of a column that are kept by name
 SCORES = ("weight", "right", "log_loss", "log_loss_squares", "gap", "gap_squares", "unknown")
 
@@ -67,8 +67,8 @@ class Layout:
 
     @property
     def sampled(self) -> int:
-        """Rows whose log-likelihoods are kept; fewer for many classes, so that a window remains small."""
-        return max(min(MOST_SAMPLED, SAMPLED_CELLS // max(len(self.classes), 1)), LEAST_SAMPLED)
+        """Rows whose log-likelihoods are kept; none for many classes, whose shares would need many more."""
+        return MOST_SAMPLED if len(self.classes) <= MOST_ESTIMATED else 0
 
     @cached_property
     def fourth(self) -> Mask:
