@@ -10,9 +10,11 @@ from starlette.routing import Route
 
 from asgi import ask, asked
 from suffice import NaiveBayes
+from suffice.server import security
 from suffice.server.app import build
 from suffice.server.hosting import Hosts, open_host
-from suffice.server.security import LARGE, MOST_LARGE, SAFE_HEADERS, Guard, document_policy, is_loopback
+from suffice.server.problems import Problem
+from suffice.server.security import LARGE, SAFE_HEADERS, Guard, document_policy, is_loopback
 from suffice.server.settings import Limits, Settings
 from suffice.server.tokens import Tokens
 
@@ -415,32 +417,115 @@ def test_more_requests_than_the_limit_are_asked_to_come_back():
     assert (healthy.status, done, after, running) == (200, [200, 200], 200, 0)
 
 
-@pytest.mark.parametrize(
-    "header", [("Content-Length", str(LARGE + 1)), ("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip")]
-)
-def test_more_large_bodies_than_memory_holds_are_asked_to_come_back(header):
+def waiting_for(pieces):
+    """Receives some pieces of a body; then its client waits."""
+    messages = [{"type": "http.request", "body": each, "more_body": True} for each in pieces]
+
+    async def receive():
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop(0)
+
+    return receive
+
+
+async def reading(scope, receive, send):
+    """Reads a body and answers; errors are answers, as in the application."""
+    try:
+        while (await receive()).get("more_body"):
+            pass
+    except Problem as problem:
+        await send({"type": "http.response.start", "status": problem.status, "headers": []})
+        await send({"type": "http.response.body", "body": problem.body()})
+        return
+    await answer(send)
+
+
+def requested(guard, receive, *headers):
+    """The status of a request with such a body."""
+    statuses = []
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    async def main():
+        scope = {"type": "http", "method": "POST", "path": "/x", "raw_path": b"/x", "query_string": b""}
+        await guard(scope | {"headers": [(b"host", b"localhost"), *headers]}, receive, send)
+        return statuses[0]
+
+    return asyncio.ensure_future(main())
+
+
+OF_JSON, OF_CSV = (b"content-type", b"application/json"), (b"content-type", b"text/csv")
+ZIPPED = (b"content-encoding", b"gzip")
+SMALL_BODIES = {"json": ([b"{"], [OF_JSON]), "announced": ([b"{"], [OF_JSON, (b"content-length", b"2000000")])}
+LARGE_BODIES = {
+    "json": ([bytes(LARGE // 2)] * 3, [OF_JSON]),
+    "gzip": ([b"x"], [OF_JSON, ZIPPED]),
+    "csv": ([b"x"], [OF_CSV]),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE_BODIES)
+def test_more_large_bodies_than_memory_holds_are_asked_to_come_back(kind, monkeypatch):
+    monkeypatch.setattr(security, "GRACE_SECONDS", 1_000.0)
+    pieces, headers = LARGE_BODIES[kind]
+
     async def drive():
-        released = asyncio.Event()
+        guard = guarded(reading, large=2)
+        waiting = [requested(guard, waiting_for(pieces), *headers) for _ in range(2)]
+        await asyncio.sleep(0.02)
+        assert guard.large == 2
+        refused = await requested(guard, waiting_for(pieces), *headers)
+        announced = await requested(guard, waiting_for([]), OF_JSON, (b"content-length", str(LARGE + 1).encode()))
+        done = {"type": "http.request", "body": b"x", "more_body": False}
 
-        async def run(scope, receive, send):
-            await released.wait()
-            await answer(send)
+        async def receive():
+            return done
 
-        app = guarded(run)
-        waiting = [asyncio.ensure_future(asked(app, "POST", "/x", [header])) for _ in range(MOST_LARGE)]
-        await asyncio.sleep(0)
-        refused = await asked(app, "POST", "/x", [header])
-        small = asyncio.ensure_future(asked(app, "POST", "/x", body=b"small"))
-        await asyncio.sleep(0)
-        released.set()
-        done = [(await each).status for each in (*waiting, small)]
-        return refused, done, (await asked(app, "POST", "/x", [header])).status
+        small = await requested(guard, receive, OF_JSON)
+        for each in waiting:
+            each.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return refused, announced, small, guard.large, await requested(guard, receive, *headers)
 
-    refused, done, after = asyncio.run(drive())
-    assert refused.status == 503
-    assert "large bodies" in refused.problem["detail"]
-    assert set(done) == {200}
-    assert after == 200
+    assert asyncio.run(drive()) == (503, 503, 200, 0, 200)
+
+
+@pytest.mark.parametrize("kind", SMALL_BODIES)
+def test_bodies_that_have_not_arrived_take_no_place(kind):
+    pieces, headers = SMALL_BODIES[kind]
+
+    async def drive():
+        guard = guarded(reading, large=2)
+        waiting = [requested(guard, waiting_for(pieces), *headers) for _ in range(5)]
+        await asyncio.sleep(0.02)
+        taken = guard.large
+        for each in waiting:
+            each.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return taken
+
+    assert asyncio.run(drive()) == 0
+
+
+def test_slow_bodies_lose_their_places_when_most_are_taken(monkeypatch):
+    monkeypatch.setattr(security, "GRACE_SECONDS", 0.04)
+
+    async def drive():
+        guard = guarded(reading, large=3)
+        alone = requested(guard, waiting_for([b"x"]), OF_CSV)
+        await asyncio.sleep(0.1)
+        assert not alone.done()
+        both = [alone, requested(guard, waiting_for([b"x"]), OF_CSV)]
+        done, _ = await asyncio.wait(both, timeout=20, return_when=asyncio.FIRST_COMPLETED)
+        statuses = {each.result() for each in done}
+        for each in both:
+            each.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
+        return statuses, guard.large
+
+    assert asyncio.run(drive()) == ({408}, 0)
 
 
 def test_a_request_that_fails_makes_room():

@@ -25,8 +25,9 @@ __all__ = ["ACCESS", "SAFE_HEADERS", "Guard", "document_policy", "is_loopback", 
 LOG = logging.getLogger("suffice.server")
 ACCESS = logging.getLogger("suffice.server.access")
 
-LARGE = 1 << 20  # bytes of a body that takes a place among the large ones, as does one of unknown length or with gzip
-MOST_LARGE = 32  # large bodies at once: each of them, and what is made of it, may be in memory
+LARGE = 1 << 20  # bytes after which a body that is neither a table nor compressed takes a place among the large ones
+GRACE_SECONDS = 2.0  # of waiting for a body that has a place
+SLOWEST = 1 << 16  # bytes per second of a body that has a place, if most places are taken
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 BAD_PATH = re.compile("[\x00-\x1f\x7f\\\\\ufffd]|//|/\\.\\.?(?:/|$)")  # U+FFFD: what is not UTF-8
@@ -68,7 +69,8 @@ class Guard:
         self._app, self._tokens, self._access_of = app, tokens, access_of
         self._hosts = frozenset(map(_as_host, (*LOOPBACK_HOSTS, *settings.host_names)))
         self._most, self._seconds = settings.limits.requests, settings.limits.request_seconds
-        self.running = self._large = 0
+        self._most_large = settings.limits.large
+        self.running = self.large = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -86,18 +88,32 @@ class Guard:
             sentence = f"The server answers {self._most:,} requests already. Try again in a second."
             await answer.refuse(Problem(503, sentence, {"Retry-After": "1"}))
             return
-        large = _is_large(scope)
-        if large and self._large >= MOST_LARGE:
-            sentence = f"The server reads {MOST_LARGE} large bodies already. Try again in a second."
-            await answer.refuse(Problem(503, sentence, {"Retry-After": "1"}))
+        body = _Body(self, scope, receive)
+        if body.is_surely_large and self.large >= self._most_large:
+            await answer.refuse(self.full())
             return
         self.running += 1
-        self._large += large
         try:
-            await self._run(scope, receive, answer)
+            await self._run(scope, body.receive, answer)
         finally:
             self.running -= 1
-            self._large -= large
+            self.large -= body.has_place
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether most places of large bodies are taken."""
+        return 2 * self.large > self._most_large
+
+    def take_place(self) -> None:
+        """Take a place of a large body; raises `Problem` if there is none."""
+        if self.large >= self._most_large:
+            raise self.full()
+        self.large += 1
+
+    def full(self) -> Problem:
+        """The problem of a large body that has no place."""
+        sentence = f"The server reads {self._most_large:,} large bodies already. Try again in a second."
+        return Problem(503, sentence, {"Retry-After": "1"})
 
     def allows(self, scope: Scope) -> bool:
         """Whether a request passes all checks, for an application that answers some requests without the others."""
@@ -175,13 +191,55 @@ class Guard:
             )
 
 
-def _is_large(scope: Scope) -> bool:
-    for name, value in scope["headers"]:
-        if name in (b"transfer-encoding", b"content-encoding"):  # of unknown length, or length after decompression
-            return True
-        if name == b"content-length":
-            return len(value) > 7 or int(value) > LARGE  # the parser has checked that it is a number
-    return False
+class _Body:
+    """The body of a request, which takes a place among the large ones when enough of it has arrived.
+
+    If most places are taken, a client that has one must send quickly.
+    """
+
+    def __init__(self, guard: Guard, scope: Scope, receive: Receive) -> None:
+        self._guard, self._receive = guard, receive
+        self._n_bytes, self._waited = 0, 0.0
+        self._least, length = LARGE, 0
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                length = int(value) if len(value) < 20 else LARGE + 1  # the parser has checked that it is a number
+            elif name == b"content-encoding" or (name == b"content-type" and _is_table(value)):
+                self._least = 0  # a few bytes may become many
+        self.is_surely_large = length > LARGE
+        self.has_place = self._is_complete = False
+
+    async def receive(self) -> Message:
+        """Receive a message; raises `Problem` if there is no place, or if the body comes too slowly."""
+        message = await (self._receive() if self._is_complete or not self.has_place else self._quickly())
+        if message["type"] == "http.request" and not self._is_complete:
+            self._n_bytes += len(message.get("body", b""))
+            self._is_complete = not message.get("more_body", False)
+            if self._n_bytes > self._least and not self.has_place:
+                self._guard.take_place()
+                self.has_place = True
+        return message
+
+    async def _quickly(self) -> Message:
+        loop = asyncio.get_running_loop()
+        while True:
+            start = loop.time()
+            try:
+                async with asyncio.timeout(GRACE_SECONDS / 4):
+                    return await self._receive()
+            except TimeoutError:
+                pass
+            finally:
+                self._waited += loop.time() - start
+            if self._guard.is_crowded and self._waited > GRACE_SECONDS + self._n_bytes / SLOWEST:
+                raise Problem(
+                    408, "The body came too slowly while many others wait. Send it faster, or try again later."
+                )
+
+
+def _is_table(media: bytes) -> bool:
+    """Whether a body is a table, by its Content-Type."""
+    return not media.lower().startswith((b"application/json", b"text/plain", b"text/json", b"message/rfc822"))
 
 
 def _check_origin(method: str, headers: dict[bytes, bytes], host: str) -> None:

@@ -32,6 +32,9 @@ class Limits:
         Columns of one request that the model does not read.
     explained, sampled : int
         Rows that one request may have explained or drawn.
+    large : int
+        Bodies that are read at once if they are tables, compressed, or larger than a megabyte. Each of them, and what
+        is made of it, may be in memory.
     head : int
         Bytes of the request line and the headers.
     connections : int
@@ -54,6 +57,7 @@ class Limits:
     columns: int = 10_000
     explained: int = 1_000
     sampled: int = 100_000
+    large: int = 32
     head: int = 16 * KILO
     connections: int = 2_000
     requests: int = 1_000

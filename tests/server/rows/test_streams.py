@@ -326,27 +326,6 @@ def test_an_answer_that_nobody_wants_any_more_ends_the_work():
     assert no_threads()
 
 
-def test_streams_beyond_the_limit_are_refused():
-    async def main():
-        open_streams = [exchanged(never_ending(), never, echo) for _ in range(table_streams.MOST_STREAMS)]
-        first = [asyncio.create_task(anext(each)) for each in open_streams]
-        await asyncio.sleep(0.05)
-        with pytest.raises(Problem) as caught:
-            await anext(exchanged(pieces_of([b"x"]), never, echo))
-        assert caught.value.status == 503
-        for task in first:
-            task.cancel()
-        await asyncio.gather(*first, return_exceptions=True)
-
-    async def never_ending():
-        await never()
-        yield b""
-
-    asyncio.run(main())
-    assert no_threads()
-    assert b"".join(collected([b"again"], echo)) == b"again"
-
-
 # ---------------------------------------------------------------------- tables
 
 

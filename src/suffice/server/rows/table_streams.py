@@ -32,8 +32,6 @@ MOST = 8 << 20  # bytes that wait in memory in each direction
 COPIED = 1 << 20  # bytes that are copied from a file at a time
 LARGEST = 1 << 28  # bytes of a record batch
 SLOW_READER = "Read the answer while you send the body, or send fewer rows at a time."
-MOST_STREAMS = 32  # bodies that are read at once, each in a thread
-STREAMS = threading.BoundedSemaphore(MOST_STREAMS)
 
 
 def too_large_batch(n_bytes: int) -> Problem:
@@ -312,8 +310,6 @@ async def exchanged(
     After the last piece, ``receive`` tells whether the client has left. While the client does not read the answer, at
     most ``most_on_disk`` bytes of it wait in a temporary file.
     """
-    if not STREAMS.acquire(blocking=False):
-        raise Problem(503, "The server reads as many tables at once as it can. Try again soon.", {"Retry-After": "1"})
     loop = asyncio.get_running_loop()
     incoming = Incoming(loop, gunzip)
     outgoing = Outgoing(loop, incoming, most_on_disk)
@@ -353,6 +349,5 @@ def _run(work: Callable[[Incoming], Iterator[bytes]], incoming: Incoming, outgoi
     except BaseException as caught:
         error, incoming.failure = incoming.failure or caught, None
     finally:
-        STREAMS.release()
         outgoing.end(error)
         del error
