@@ -184,3 +184,11 @@ def test_windows_of_many_classes_remain_small():
     assert half.ratios.shape == half.merge(half).ratios.shape == (0, 500)
     assert len(half.to_bytes()) < 100_000
     assert monitor.check(half).class_shares is None
+
+
+def test_texts_in_a_column_of_numbers_have_advice_for_a_fitted_model():
+    monitor = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 3.0, 5.0]}), [0, 0, 1, 1]).monitor()
+    with pytest.raises(
+        suffice.InputError, match=r"'big', which is not a number\. Convert the column, or fit the model"
+    ):
+        monitor.window(pd.DataFrame({"size": ["big"]}))
