@@ -143,7 +143,11 @@ def test_gzip_is_read_with_all_its_members():
     assert whole(b"[]", (b"content-encoding", b"identity")) == b"[]"
 
 
-@pytest.mark.parametrize("body", [b"no gzip", gzip.compress(b"cut off" * 20)[:-9], gzip.compress(b"x") + b"rest"])
+@pytest.mark.parametrize(
+    "body",
+    [b"no gzip", gzip.compress(b"cut off" * 20)[:-9], gzip.compress(b"x") + b"rest"],
+    ids=["no gzip", "cut off", "followed by other bytes"],
+)
 def test_damaged_gzip_is_a_problem(body):
     assert problem(lambda: whole(body, (b"content-encoding", b"gzip"))).status == 400
 

@@ -402,7 +402,9 @@ def test_a_body_that_ends_early_is_a_problem():
 
 
 @pytest.mark.parametrize("form", ["arrow", "parquet", "csv", "jsonl"])
-@pytest.mark.parametrize("body", [b"", b"\x00\x01 nonsense \xff" * 50, gzip.compress(b"a,b\n1,2\n")])
+@pytest.mark.parametrize(
+    "body", [b"", b"\x00\x01 nonsense \xff" * 50, gzip.compress(b"a,b\n1,2\n")], ids=["empty", "nonsense", "gzip"]
+)
 def test_bodies_that_are_no_tables_are_problems(form, body):
     with pytest.raises(Problem) as caught:
         asked(body, form)
