@@ -35,8 +35,6 @@ OTHER_MODEL = (
     "the model has learned or forgotten rows since its profile was made. Fit it again with suffice.fit; or give "
     "reference rows that it has not learned: model.monitor(X, y)."
 )
-
-
 FEW_ROWS = (
     "the model has learned too few rows: fewer than 100, or than 25 for each class, so its held-out rows say too "
     "little about new ones. Give reference rows that it has not learned: model.monitor(X, y)."

@@ -45,7 +45,7 @@ def next_look(path: Path, monitor: Monitor, window: Window, timeout: float = 60.
     monitor : Monitor
         Its own sequence is replaced by that of the file.
     window : Window
-        An empty one is no look, and leaves the file as it is.
+        An empty window does not count as a look and does not change the file.
     timeout : float
         Seconds to wait for another process that makes a look.
 

@@ -203,7 +203,7 @@ class Monitor:
         Parameters
         ----------
         window : Window
-            The newest window. An empty one is no look.
+            The newest window. An empty window does not count as a look.
 
         Returns
         -------

@@ -98,7 +98,7 @@ class Reference:
     unit : float
         Count of a training row of weight one; other than 1 if the rows had weights, and a profile shows which.
     reason : str
-        Why tests of what the model says of rows are not made, if there is no profile of this.
+        The reason why tests of the model's scores are withheld, if they are.
     """
 
     rows: float

@@ -39,7 +39,7 @@ class Finding:
     sentence : str
         What changed, from what to what; or why the test was withheld.
     reference, observed : object
-        The compared figure in the reference and in the window; None if there is none.
+        The compared figure in the reference and in the window; None for a test without a figure.
     effect : float
         Size of the change: for numbers, the larger of the shift of the mean in standard deviations and half of the
         absolute log of the ratio of variances; for levels, labels and class shares, the total variation distance; for a

@@ -324,7 +324,7 @@ def _high_moments(x: Float, mean: Float, weights: Float | None) -> Float:
 
 
 def _missing(x: Float | SparseMatrix, present: Float, weights: Float | None) -> Float:
-    """Weight of the missing cells of each column, which is zero only if there are none (D,)."""
+    """Weight of the missing cells of each column (D,); zero only for a column without missing cells."""
     if weights is None:
         return np.asarray(x.shape[0] - present, dtype=np.float64)
     if isinstance(x, np.ndarray):
